@@ -189,6 +189,7 @@ export class AmountReader {
   /** Asks for a function of a field. */
   measureOf(fn: QueryMeasure, { path, label }: FieldMeaning): void {
     this.#draft.measures.push({ ...fn, field: path });
+    this.#draft.measureSaid = this.#draft.reading.length;
     this.#draft.reading.push(this.#texts.say(titles[fn.fn], { title: label }));
   }
 

@@ -205,6 +205,25 @@ export const readDateFirst = (
     return day && { ...test(day), path: day.path };
   });
 
+/** "nearing end of life in the next 6 months"; without a day it is unclear when. */
+export const readApproach = (cursor: QuestionCursor, names: QuestionNames): Condition | undefined =>
+  cursor.attempt(() => {
+    if (!cursor.takeAny(grammar.approaching)) return undefined;
+    while (cursor.takeAny(grammar.beforeDays));
+    const day = names.takeDay();
+    return day && readDateTest(cursor, day);
+  });
+
+/** A field without a value: "business criticality is not set". */
+export function readUnset(
+  cursor: QuestionCursor,
+  { path, label, valueType }: FieldMeaning,
+): Condition | undefined {
+  if (path === 'approval_status' || valueType === 'boolean' || !cursor.takeAny(grammar.unset))
+    return undefined;
+  return { filter: `${path} is empty`, says: cursor.texts.say('question.without', { what: label }) };
+}
+
 /** A test of a text, with the text in quotes. */
 export const readTextTest = (cursor: QuestionCursor, { path, label }: Field): Condition | undefined =>
   cursor.attempt(() => {
@@ -231,7 +250,10 @@ export function readExistence(names: QuestionNames): Condition | undefined {
       filter: `(${roles.paths.map((path) => `${path} is not empty`).join(' or ')})`,
       says: roles.label,
     };
-  const field = names.takeFlows() ?? names.takeDay() ?? names.takeField(({ path }) => path !== 'phase');
+  const field =
+    names.takeFlows() ??
+    names.takeDay() ??
+    names.takeField(({ path }) => path !== 'phase' || !names.isRelated);
   if (!field) return undefined;
   const isBoolean = 'valueType' in field && field.valueType === 'boolean';
   return { filter: `${field.path} ${isBoolean ? '= true' : 'is not empty'}`, says: field.label };

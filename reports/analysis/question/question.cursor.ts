@@ -76,6 +76,13 @@ export class QuestionCursor {
     return word !== undefined && (word.kind === 'number' || numberWords[word.norm] !== undefined);
   }
 
+  /** A year of four digits. */
+  takeYear(): number | undefined {
+    const year = yearOf(this.words[this.at]);
+    this.at += year === undefined ? 0 : 1;
+    return year;
+  }
+
   /** A span of time, such as `next year`; see readSpan. */
   takeSpan(): Span | undefined {
     const found = readSpan(this.words, this.at, this.today);

@@ -63,6 +63,8 @@ export class QuestionDraft implements UnreadQuestion {
   /** The order of cards, and how many of them; all without a limit. */
   top: { limit?: number; dir: 'asc' | 'desc' } | undefined;
   as_of: string | undefined;
+  /** Where the reading tells the last measure. */
+  measureSaid = -1;
 
   constructor(texts: QuestionTexts) {
     this.texts = texts;

@@ -67,18 +67,19 @@ const clauseOpenings = wordSet(german.clauseOpenings);
  */
 export function fromGerman(
   question: string,
-  nameAt: (norms: readonly string[], at: number) => { length: number; isType: boolean } | undefined = () =>
+  nameAt: (norms: readonly string[], at: number) => { length: number; isOwn: boolean } | undefined = () =>
     undefined,
   isVerb: (norm: string) => boolean = () => false,
 ): Word[] | undefined {
-  const words = withCompounds(withParticles(verbsFirst(wordsOf(withEnglishFigures(question)), isVerb)));
+  const clauses = verbsFirst(wordsOf(withEnglishFigures(question)), isVerb);
+  const words = withCompounds(withPredicate(withParticles(clauses)));
   const norms = words.map(({ kind, norm }) => (kind === 'word' || kind === 'number' ? norm : '"'));
   const read: Word[] = [];
   let known = 0;
   for (let at = 0; at < words.length; ) {
     const longest = longestAt(norms, at);
     const named = nameAt(norms, at);
-    if (named && named.length + (named.isType ? 1 : 0) > (longest?.length ?? 0)) {
+    if (named && named.length + (named.isOwn ? 1 : 0) > (longest?.length ?? 0)) {
       const isPlural = plurals.has(norms.slice(at, at + named.length).join(' '));
       const name = words.slice(at, at + named.length);
       read.push(...(isPlural ? name.map((word) => ({ ...word, isPlural })) : name));
@@ -138,6 +139,16 @@ function withParticles(words: readonly Word[]): Word[] {
   return [...words.slice(0, at), { ...joined!, text }, ...words.slice(at + 1, -1)];
 }
 
+const predicates = new Set(german.predicates.map(normalised));
+
+/** "sind von Billing abhängig" as "sind abhängig von Billing". */
+function withPredicate(words: readonly Word[]): Word[] {
+  const last = words.at(-1);
+  const at = words.findLastIndex(({ norm }) => /^(von|mit|auf)$/.test(norm));
+  if (!last || at < 0 || !predicates.has(last.norm)) return [...words];
+  return [...words.slice(0, at), last, ...words.slice(at, -1)];
+}
+
 const startsPhrase = (word: string): boolean =>
   [...lexicon.keys()].some((phrase) => phrase === word || phrase.startsWith(`${word} `));
 
@@ -146,11 +157,18 @@ const SHORTEST_PART = 4;
 
 /** "Anwendungskosten" as "Anwendung Kosten", if both parts are known. */
 function withCompounds(words: readonly Word[]): Word[] {
-  return words.flatMap((word) => {
+  return words.flatMap((word, place) => {
     if (word.kind !== 'word' || startsPhrase(word.norm)) return [word];
     for (let at = SHORTEST_PART; at <= word.norm.length - SHORTEST_PART; at += 1) {
       const [head, rest] = [word.norm.slice(0, at), word.norm.slice(at)];
       const first = [head, head.replace(/(s|n|en)$/, '')].find((part) => lexicon.has(part));
+      // "ohne Prozessbezug" is without processes
+      if (
+        first !== undefined &&
+        /^(bezug|zuordnung|unterstutzung)$/.test(rest) &&
+        /^(ohne|mit|kein)/.test(words[place - 1]?.norm ?? '')
+      )
+        return [{ ...word, norm: first }];
       if (first === undefined || !lexicon.has(rest)) continue;
       return [first, rest].map((norm) => ({ ...word, norm }));
     }
@@ -167,6 +185,7 @@ function withEnglishFigures(question: string): string {
         (_, day: string, month: string, year: string) =>
           `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`,
       )
+      .replace(/^wie verteil(?:t|en) sich (.+?) auf (?:die |den |das )?/i, 'Anzahl $1 je ')
       // "noch" alone is still
       .replace(/(?<=\bweder\b.*)\bnoch\b/gi, 'noch weder')
       .replace(/\bim Jahre? (?=\d{4}\b)/gi, 'im ')

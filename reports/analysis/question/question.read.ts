@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
-import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
+import { readSetting, type SettingValues } from '../../../domain/kernel/settings/settings.read.ts';
 import type { ChartLanguage } from '../../kernel/charts/charts.texts.ts';
 import { type CardLookUp, cardsIn, cardsWith, findCards } from './question.cards.ts';
 import { QuestionCursor } from './question.cursor.ts';
@@ -11,6 +11,7 @@ import { similarQuestion } from './question.refusal.ts';
 import {
   createVocabulary,
   lookUp,
+  type Meaning,
   type NamedTag,
   readTagNames,
   type Vocabulary,
@@ -38,13 +39,20 @@ export function readQuestion(
     new QuestionReader(vocabulary, new QuestionCursor(of, today, vocabulary.texts), isTranslated).read();
   const found = read(words);
   if ('query' in found) return found;
-  const nameAt = (norms: readonly string[], at: number) => {
-    const named = lookUp(vocabulary, norms, at);
-    return named && { length: named.length, isType: named.meanings.some(({ kind }) => kind === 'type') };
+  const translatedWith = (own: readonly Meaning['kind'][]) => {
+    const nameAt = (norms: readonly string[], at: number) => {
+      const named = lookUp(vocabulary, norms, at);
+      return named && { length: named.length, isOwn: named.meanings.some(({ kind }) => own.includes(kind)) };
+    };
+    const english = fromGerman(question, nameAt, vocabulary.isVerb);
+    return english ? read(english, true) : found;
   };
-  const english = fromGerman(question, nameAt, vocabulary.isVerb);
-  const again = english ? read(english, true) : found;
-  return 'query' in again || again.unknown.length < found.unknown.length ? again : found;
+  const again = translatedWith(['type']);
+  if ('query' in again) return again;
+  // "mit TIME-Modell Migrieren": an option by its own name
+  const byOptions = translatedWith(['type', 'option']);
+  if ('query' in byOptions) return byOptions;
+  return again.unknown.length < found.unknown.length ? again : found;
 }
 
 /** The vocabularies cached by metamodel and language, with their tags: these rarely change between questions. */
@@ -53,14 +61,15 @@ const made = new WeakMap<Metamodel, Map<ChartLanguage, { tags: string; vocabular
 function vocabularyOf(
   metamodel: Metamodel,
   tags: readonly NamedTag[],
+  costKinds: SettingValues['cost_kinds'],
   language: ChartLanguage = 'en',
 ): Vocabulary {
-  const names = JSON.stringify(tags);
+  const names = JSON.stringify([tags, costKinds]);
   const byLanguage = made.get(metamodel) ?? new Map();
   made.set(metamodel, byLanguage);
   const known = byLanguage.get(language);
   if (known?.tags === names) return known.vocabulary;
-  const vocabulary = createVocabulary(metamodel, tags, language);
+  const vocabulary = createVocabulary(metamodel, tags, language, costKinds);
   byLanguage.set(language, { tags: names, vocabulary });
   return vocabulary;
 }
@@ -119,7 +128,8 @@ export async function readInventoryQuestion(
 ): Promise<ReadInventoryQuestion> {
   const tags = await readTagNames(ctx.db);
   const today = new Date().toISOString().slice(0, 10);
-  const vocabulary = vocabularyOf(ctx.metamodel, tags, language);
+  const costKinds = await readSetting(ctx.db, 'cost_kinds');
+  const vocabulary = vocabularyOf(ctx.metamodel, tags, costKinds, language);
   // amounts are in the currency of the workspace in any case
   const currency = await readSetting(ctx.db, 'currency');
   const asked = question.replace(new RegExp(`\\s+in ${currency}(?=\\W|$)`, 'i'), '');

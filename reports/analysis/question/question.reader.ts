@@ -1,10 +1,10 @@
-import type { QueryDimension } from '../../../domain/inventory/reports/report.job.ts';
 import type { LifecyclePhase } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { AmountReader, amountOf } from './question.amounts.ts';
 import {
   type Condition,
   inPhase,
   phaseSays,
+  readApproach,
   readDateFirst,
   readDateTest,
   readExistence,
@@ -13,11 +13,14 @@ import {
   readQuantity,
   readTest,
   readTextTest,
+  readUnset,
 } from './question.conditions.ts';
+import { CostReader } from './question.costs.ts';
 import type { QuestionCursor } from './question.cursor.ts';
 import { QuestionDraft, type ReadQuestion, type UnreadQuestion } from './question.draft.ts';
 import { readFlow } from './question.flows.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
+import { GroupReader } from './question.groups.ts';
 import { type FieldMeaning, QuestionNames } from './question.names.ts';
 import { RelatedReader } from './question.related.ts';
 import type { QuestionTexts } from './question.says.ts';
@@ -45,6 +48,8 @@ export class QuestionReader {
   readonly #names: QuestionNames;
   readonly #related: RelatedReader;
   readonly #amounts: AmountReader;
+  readonly #costs: CostReader;
+  readonly #groups: GroupReader;
   #subjectAt: { start: number; end: number } | undefined;
   /** Whether "how much" was asked. */
   #wantsAmount = false;
@@ -63,6 +68,8 @@ export class QuestionReader {
     cursor.mark = () => this.#draft.mark();
     this.#names = new QuestionNames(vocabulary, cursor, this.#draft);
     this.#amounts = new AmountReader(vocabulary, cursor, this.#names, this.#draft);
+    this.#groups = new GroupReader(cursor, this.#names, this.#amounts, this.#draft);
+    this.#costs = new CostReader(cursor, this.#names, this.#draft);
     const condition = () => this.#readCondition(false);
     this.#related = new RelatedReader(cursor, this.#names, this.#draft, condition, isTranslated);
   }
@@ -83,16 +90,20 @@ export class QuestionReader {
     /** Parsers of the parts of a question; each consumes words or does not change the position. */
     const parts = [
       () => this.#amounts.spending() || cursor.takeAny(grammar.closings),
+      () => this.#topLevel(),
       () => this.#amounts.order(),
       () => this.#opening(),
       () => this.#asOf(),
       () => this.#amounts.perCard(this.#subjectAt),
-      () => this.#groups(),
+      () => this.#groups.read(),
+      () => this.#costs.kind(),
       () => this.#amounts.measure(this.#subjectAt),
+      () => this.#flow(),
       () => this.#related.clause(),
       () => this.#absence(),
       () => this.#presence(),
       () => this.#condition(),
+      () => this.#costs.year(),
     ];
     while (!cursor.ended) {
       const { at } = cursor;
@@ -103,6 +114,7 @@ export class QuestionReader {
         else if (draft.ambiguous.length === ambiguities) draft.unknown.push(cursor.textFrom(at));
       }
     }
+    this.#costs.finish();
     const unknown = tellingOf([...new Set(draft.unknown)], cursor.words);
     const { ambiguous, conflict } = draft;
     if (conflict !== undefined && unknown.length + ambiguous.length === 0) {
@@ -153,44 +165,17 @@ export class QuestionReader {
     return true;
   }
 
-  /** "by provider and year of end of life"; after "top 5" it is the measure. */
-  #groups(): boolean {
-    const cursor = this.#cursor;
-    const draft = this.#draft;
-    return cursor.attempt(() => {
-      if (!cursor.takeAny(grammar.grouping)) return false;
-      if (draft.top && draft.measures.length === 0) return this.#amounts.orderMeasure();
-      if (draft.top && this.#amounts.repeatsOrder()) return true;
-      let count = 0;
-      const next = () =>
-        count === 0 || cursor.takeAny([', and', 'and by', 'and', ',', 'by']) ? this.#dimension() : undefined;
-      for (let found = cursor.attempt(next); found; found = cursor.attempt(next)) {
-        draft.dimensions.push(found.value);
-        draft.reading.push(this.#texts.say('question.by', { label: found.says }));
-        count += 1;
-      }
-      return count > 0;
-    });
+  /** "top-level capabilities". */
+  #topLevel(): boolean {
+    if (!this.#cursor.takeAny(grammar.topLevel)) return false;
+    this.#draft.addCondition({ filter: 'parent is empty', says: this.#texts.say('question.topLevel') });
+    return true;
   }
 
-  #dimension(): { value: QueryDimension; says: string } | undefined {
-    const cursor = this.#cursor;
-    return cursor.attempt(() => {
-      cursor.takePhrase('the');
-      const bucket = (['year', 'quarter', 'month', 'day'] as const).find((unit) => cursor.takePhrase(unit));
-      if (bucket) cursor.takeAny(['of the', 'of']);
-      const day = this.#names.takeDay();
-      if (day && !readDateTest(cursor, day)) {
-        const value = { field: day.path, bucket: bucket ?? ('year' as const) };
-        const says = this.#texts.say('query.bucket', { title: day.label, bucket: value.bucket });
-        return { value, says };
-      }
-      if (bucket !== undefined || day) return undefined;
-      const field = this.#names.takeField();
-      if (field) return { value: { field: field.path }, says: field.label };
-      const way = this.#names.takeRelated();
-      return way && { value: { field: `${way.path}.name` }, says: way.label };
-    });
+  #flow(): boolean {
+    const flow = readFlow(this.#cursor, this.#names);
+    if (flow) this.#draft.addCondition(flow);
+    return flow !== undefined;
   }
 
   /** "without an end of life", "with no provider", "not approved". */
@@ -271,7 +256,11 @@ export class QuestionReader {
         : undefined,
     );
     if (named) return named;
-    const quantity = readFlow(cursor, this.#names) ?? readQuantity(cursor, this.#names) ?? this.#verbOption();
+    const quantity =
+      readFlow(cursor, this.#names) ??
+      readQuantity(cursor, this.#names) ??
+      readApproach(cursor, this.#names) ??
+      this.#verbOption();
     if (quantity) return quantity;
     const dated = readDateFirst(cursor, this.#names);
     if (dated) {
@@ -292,6 +281,8 @@ export class QuestionReader {
     const start = cursor.at;
     const field = this.#names.takeField();
     if (!field) return undefined;
+    const absent = readUnset(cursor, field);
+    if (absent) return absent;
     const tested = readTest(cursor, this.#names, field);
     if (tested) {
       if (field.valueType !== 'boolean') this.#show(field.path);

@@ -3,9 +3,9 @@ import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import type { QuestionNames } from './question.names.ts';
+import { RelatedNames } from './question.related-names.ts';
 import type { QuestionTexts } from './question.says.ts';
 import { isSuccession, type RelationPath, stem, verbLength } from './question.verbs.ts';
-import { type CardMeaning, quoted } from './question.vocabulary.ts';
 
 /** How many related cards: none, each (a group), a number, or most. */
 type Quantifier =
@@ -33,6 +33,9 @@ const comparisons = Object.entries(grammar.comparisons).filter(([op]) => op !== 
   string[],
 ][];
 
+/** What cards of a type are called together. */
+const massNouns: Readonly<Record<string, string[]>> = grammar.massNouns;
+
 /** Reads what a question says about cards that are related to its subject. */
 export class RelatedReader {
   readonly #cursor: QuestionCursor;
@@ -41,6 +44,7 @@ export class RelatedReader {
   readonly #texts: QuestionTexts;
   readonly #readCondition: () => Condition | undefined;
   readonly #isTranslated: boolean;
+  readonly #cards: RelatedNames;
 
   /**
    * @param readCondition reads a condition on the cards in the scope of `names`.
@@ -59,6 +63,7 @@ export class RelatedReader {
     this.#texts = cursor.texts;
     this.#readCondition = readCondition;
     this.#isTranslated = isTranslated;
+    this.#cards = new RelatedNames(cursor, names);
   }
 
   /** A verb with related cards: "support Billing", "used by more than 3 organizations", "does the provider Oracle offer". */
@@ -90,7 +95,11 @@ export class RelatedReader {
         const found = ways.filter((way) => lengthOf(way) === length);
         const isRead = cursor.attempt(() => {
           cursor.at += length;
-          return this.#objects({ ways: found, isNegated, takesParts: true });
+          const objects = { ways: found, isNegated, takesParts: true };
+          // "offer both applications and IT components"
+          const isBoth = !isNegated && cursor.takePhrase('both');
+          if (!this.#objects(objects)) return false;
+          return !isBoth || (cursor.takePhrase('and') && this.#objects(objects));
         });
         if (isRead) return true;
       }
@@ -223,12 +232,16 @@ export class RelatedReader {
     const [way] = objects.ways;
     const read = this.#names.within(type, way!.path, () => {
       // "Team North" is a name, even if teams are a subtype
-      const isName = this.#startsName(type);
+      const isName = this.#cards.startsName(type);
       const before = isName ? undefined : cursor.attempt(() => this.#readCondition());
-      const isNamed = !isName && this.#takeNoun(type);
-      const subtype = isNamed || isName ? undefined : this.#takeSubtype(type);
-      const hasNoun = isNamed || subtype !== undefined;
-      const cards = this.#takeNames(type, way!, hasNoun || objects.takesParts, objects.isNegated);
+      const isNamed = !isName && this.#cards.takeNoun(type);
+      const subtype = isNamed || isName ? undefined : this.#cards.takeSubtype(type);
+      const hasOwnNoun = isNamed || subtype !== undefined;
+      const named = this.#cards.takeNames(type, way!, hasOwnNoun || objects.takesParts, objects.isNegated);
+      // "customer data"
+      const isMass = !hasOwnNoun && (before ?? named) !== undefined && cursor.takeAny(massNouns[type] ?? []);
+      const cards = isMass && named ? { ...named, filter: named.filter.replaceAll(' = "', ' ~ "') } : named;
+      const hasNoun = hasOwnNoun || isMass;
       const after = hasNoun && !cards ? this.#readRelative(objects.isNegated) : undefined;
       if (after === null || (objects.isNamed && !cards)) return undefined;
       if (!hasNoun && objects.needsNoun) return undefined;
@@ -245,28 +258,6 @@ export class RelatedReader {
     const label = this.#names.labelOf(type);
     cursor.takePhrase(',');
     return this.#apply(objects, quantifier, read.test, label);
-  }
-
-  /** Whether a card's whole name begins here that is longer than the name of a type. */
-  #startsName(type: string): boolean {
-    const card = this.#names.see('card');
-    const isWhole = card?.meanings.some((meaning) => meaning.type === type && !meaning.partial);
-    return isWhole === true && card!.length > (this.#names.see('type')?.length ?? 0);
-  }
-
-  #takeNoun(type: string): boolean {
-    const found = this.#names.see('type');
-    if (!found?.meanings.some((meaning) => meaning.type === type)) return false;
-    this.#cursor.at += found.length;
-    return true;
-  }
-
-  #takeSubtype(type: string): Condition | undefined {
-    const found = this.#names.see('subtype');
-    const own = found?.meanings.find(({ types }) => types.includes(type));
-    if (!own) return undefined;
-    this.#cursor.at += found!.length;
-    return { filter: `${this.#names.pathOf('subtype')} = ${own.subtype}`, says: own.label };
   }
 
   /** "that are end of life", "with high strategic importance", "without an end of life"; null: not understood. */
@@ -316,52 +307,6 @@ export class RelatedReader {
       if (!cursor.takeAny(['of', 'from', 'for'])) return false;
       return this.#objects({ ways: this.#names.ways, isNegated, takesParts: false, isNamed: true });
     });
-  }
-
-  /** Names of cards: "Billing", "Billing or Rating". */
-  #takeNames(
-    type: string,
-    way: RelationPath,
-    takesParts: boolean,
-    isNegated: boolean,
-  ): Condition | undefined {
-    const cursor = this.#cursor;
-    const names = [this.#takeName(type, takesParts)].filter((name) => name !== undefined);
-    if (names.length === 0) return undefined;
-    const joints = new Set<string>();
-    for (;;) {
-      const start = cursor.at;
-      const joint = [', or', ', and', 'or', 'nor', 'and', ','].find((words) => cursor.takePhrase(words));
-      const next = joint && this.#takeName(type, takesParts);
-      if (!next) {
-        cursor.at = start;
-        break;
-      }
-      names.push(next);
-      if (joint !== ',') joints.add(joint === 'nor' ? 'or' : joint.replace(', ', ''));
-    }
-    const [joint = 'and', ...others] = joints;
-    if (others.length > 0 || (names.length > 1 && isNegated && joint === 'and')) return undefined;
-    const tests = names.map(({ partial, name }) => `${way.path}.name ${partial ? '~' : '='} ${quoted(name)}`);
-    const says = this.#texts.join(
-      names.map(({ name, partial }) => (partial ? `"…${name}…"` : `"${name}"`)),
-      joint === 'or' ? 'or' : 'and',
-    );
-    return { filter: tests.length > 1 ? `(${tests.join(` ${joint} `)})` : tests[0]!, says };
-  }
-
-  #takeName(type: string, takesParts: boolean): Pick<CardMeaning, 'name' | 'partial'> | undefined {
-    const cursor = this.#cursor;
-    cursor.takeAny(['called', 'named']);
-    const found = this.#names.see('card');
-    const own = found?.meanings.filter((card) => card.type === type && (takesParts || !card.partial));
-    const card = own?.find(({ partial }) => !partial) ?? own?.[0];
-    if (card) {
-      cursor.at += found!.length;
-      return card;
-    }
-    const name = cursor.takeQuoted();
-    return name === undefined ? undefined : { name, partial: true };
   }
 
   #apply(objects: Objects, quantifier: Quantifier, test: Condition | undefined, label: string): boolean {

@@ -14,7 +14,9 @@ import {
   type Field,
   type LifecyclePhase,
   lifecyclePhases,
+  type Translations,
 } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { type SettingValues, settingDefaults } from '../../../domain/kernel/settings/settings.read.ts';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
 import { type ChartLanguage, lowered } from '../../kernel/charts/charts.texts.ts';
@@ -38,6 +40,8 @@ export type Meaning =
   | { kind: 'phase'; phase: LifecyclePhase; isEvent: boolean; isLasting: boolean; label: string }
   /** What a field counts: `users`, if the field is the number of users. */
   | { kind: 'counted'; path: string; types: string[]; label: string }
+  /** Costs of a kind. */
+  | { kind: 'cost'; cost: string; label: string }
   | CardMeaning;
 
 /** A card with this name, or cards with this text in their names. */
@@ -63,6 +67,8 @@ export interface Vocabulary {
   /** Whether a word is the verb of a relation in another language. */
   isVerb(norm: string): boolean;
 }
+
+type CostKinds = SettingValues['cost_kinds'];
 
 /** More tags than that are not looked for in questions. */
 const MOST_TAGS = 5_000;
@@ -96,6 +102,10 @@ const phaseEvents: Partial<Record<LifecyclePhase, string[]>> = grammar.phaseEven
 /** Fields that every card has. */
 const commonFields = grammar.fields as { path: string; kind: FieldKind; names: string[] }[];
 
+/** Usual names of built-in fields by key. */
+const fieldNames: Readonly<Record<string, string[]>> = grammar.fieldNames;
+const costSynonyms: Readonly<Record<string, string[]>> = grammar.costKinds;
+
 /** A key or name as a part of a path in the filter language. */
 const part = (name: string): string =>
   /^[A-Za-z_][\w-]*$/.test(name) && !grammar.filterWords.includes(name.toLowerCase()) ? name : quoted(name);
@@ -106,11 +116,13 @@ export const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&
 /**
  * The vocabulary of the visible part of the metamodel, and of the tags.
  * @param language of the labels of meanings.
+ * @param costKinds the kinds of costs by period.
  */
 export function createVocabulary(
   metamodel: Metamodel,
   tags: readonly NamedTag[],
   language: ChartLanguage = 'en',
+  costKinds: CostKinds = settingDefaults.cost_kinds,
 ): Vocabulary {
   const labels = labelledMetamodel(metamodel, language);
   const texts = new QuestionTexts(language);
@@ -174,6 +186,17 @@ export function createVocabulary(
       add(name, { kind: 'option', path, value: quoted(tag), types: visibleTypes, label, isOneOfMany: true });
     }
   }
+  const isType = (name: string) =>
+    (phrases.get(phraseOf(name).join(' ')) ?? []).some(({ kind }) => kind === 'type' || kind === 'subtype');
+  for (const { key, label, translations } of costKinds) {
+    const shown = texts.say('question.costsOfKind', { kind: translated(label, translations, language) });
+    for (const name of [...textsOf(label, translations), key, ...(costSynonyms[key] ?? [])]) {
+      // "project cost" is that of projects
+      if (isType(name)) continue;
+      for (const words of [`${name} cost`, `${name}kosten`, `${name}skosten`])
+        add(words, { kind: 'cost', cost: key, label: shown });
+    }
+  }
   const ways = new Map(visibleTypes.map((key) => [key, relationPathsFrom(metamodel, key, labels)]));
   const verbs = translatedVerbs(metamodel);
   return {
@@ -210,8 +233,8 @@ function addType(type: CardType, labelled: LabelledType, language: ChartLanguage
   const { key } = type;
   const plurals = Object.values((type.translations.plural ?? {}) as Record<string, string>);
   for (const name of [
-    ...textsOf(type.label, type.translations),
-    ...plurals,
+    ...textsOf(type.label, type.translations).flatMap(inflected),
+    ...plurals.flatMap(inflected),
     key,
     ...(typeSynonyms[key] ?? []),
   ])
@@ -260,6 +283,9 @@ function addField(
   for (const name of [field.key, ...namesOf(type, field), ...textsOf(field.label, declared?.translations)])
     add(name, meaning);
   if (unit.unit) add('cost', meaning);
+  for (const name of fieldNames[field.key] ?? []) add(name, meaning);
+  for (const text of translationsOf(field.label, declared?.translations))
+    for (const name of inflected(text)) add(name, meaning);
   const counted = /^number of (.+)$/i.exec(field.label)?.[1];
   if (counted) add(counted, { kind: 'counted', path, types, label: own });
   for (const option of field.options) {
@@ -269,10 +295,15 @@ function addField(
     const { translations } = declared?.options?.find(({ key }) => key === option) ?? {};
     const translated = textsOf(label, translations).flatMap(plainForms);
     const adverb = /^\p{L}+(?= \p{L}+$)/u.exec(field.label)?.[0];
+    // "technisch ungeeignet" of Technische Eignung
+    const german = translationsOf(field.label, declared?.translations).flatMap(
+      (text) => /^\p{L}+(?=e \p{Lu}\p{L}+$)/u.exec(text)?.[0] ?? [],
+    );
     for (const name of [
       option,
       ...namesOfOption(label),
-      ...translated,
+      ...translated.flatMap(declined),
+      ...german.flatMap((word) => translated.map((text) => `${word} ${text}`)),
       ...(adverb ? [`${adverb}ly ${label}`] : []),
     ])
       add(name, {
@@ -299,6 +330,18 @@ function namesOf(type: CardType, { label, type: kind }: CompiledField): string[]
   }
   return names;
 }
+
+/** The texts of a label in other languages. */
+const translationsOf = (label: string, translations: Translations | undefined): string[] =>
+  textsOf(label, translations).slice(1);
+
+/** A noun with its usual endings in German: `Betriebsarten`, `Standortes`. */
+const inflected = (noun: string): string[] =>
+  ['', 'n', 'en', 'e', 's', 'es'].map((ending) => `${noun}${ending}`);
+
+/** An adjective with its endings in German: `streng vertrauliche`. */
+const declined = (text: string): string[] =>
+  ['', 'e', 'en', 'er', 'es', 'em'].map((ending) => `${text}${ending}`);
 
 /** `contract ends` and `ending` for End. */
 function eventForms(event: string): string[] {
@@ -329,6 +372,7 @@ function isSame(a: Meaning, b: Meaning): boolean {
   if (a.kind === 'field' && b.kind === 'field') return a.path === b.path && a.valueType === b.valueType;
   if (a.kind === 'option' && b.kind === 'option') return a.path === b.path && a.value === b.value;
   if (a.kind === 'counted' && b.kind === 'counted') return a.path === b.path;
+  if (a.kind === 'cost' && b.kind === 'cost') return a.cost === b.cost;
   return a.kind === 'phase' && b.kind === 'phase' && a.phase === b.phase;
 }
 
