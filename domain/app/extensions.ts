@@ -10,7 +10,6 @@ import { collaborationExtension } from '../collaboration/collaboration.extension
 import { notificationsExtension } from '../collaboration/notifications/notifications.extension.ts';
 import { savedReportsExtension } from '../collaboration/saved-reports/saved-reports.extension.ts';
 import { viewsExtension } from '../collaboration/views/views.extension.ts';
-import { channelsExtension } from '../collaboration/channels/channels.extension.ts';
 import { webhooksExtension } from '../collaboration/webhooks/webhooks.extension.ts';
 import { exchangeExtension } from '../exchange/exchange.extension.ts';
 import { itsmExtension } from '../exchange/itsm/itsm.extension.ts';

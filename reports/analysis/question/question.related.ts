@@ -243,11 +243,7 @@ export class RelatedReader {
       const cards = isMass && named ? { ...named, filter: named.filter.replaceAll(' = "', ' ~ "') } : named;
       const hasNoun = hasOwnNoun || isMass;
       const after = hasNoun && !cards ? this.#readRelative(objects.isNegated) : undefined;
-      if (after === null || (objects.isNamed && !cards)) return undefined;
-      if (!hasNoun && objects.needsNoun) return undefined;
-      // "process personal data", but not "have a high risk": that could be said of cards of other types
-      if (!hasNoun && before && !(objects.takesParts && before.filter.endsWith(' = true'))) return undefined;
-      if (objects.isNamed && cards?.filter.includes(' and ')) return undefined;
+      if (after === null || !isEnough(objects, hasNoun, before, cards)) return undefined;
       const tests = [before, subtype, cards, after].filter((test) => test !== undefined);
       // two conditions could be met by different related cards
       if (tests.length > 1 || (tests.length === 0 && !hasNoun)) return undefined;
@@ -349,3 +345,16 @@ export class RelatedReader {
 
 const comparisonAt = (cursor: QuestionCursor) =>
   comparisons.find(([, phrases]) => cursor.takeAny(phrases))?.[0];
+
+/** Whether what was read names the cards of a type clearly enough. */
+function isEnough(
+  objects: Objects,
+  hasNoun: boolean,
+  before: Condition | undefined,
+  cards: Condition | undefined,
+): boolean {
+  if (objects.isNamed && (!cards || cards.filter.includes(' and '))) return false;
+  if (hasNoun) return true;
+  // "process personal data", but not "have a high risk": that could be said of cards of other types
+  return !objects.needsNoun && (!before || (objects.takesParts && before.filter.endsWith(' = true')));
+}
