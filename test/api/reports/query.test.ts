@@ -89,7 +89,7 @@ it('gives every group as CSV and as a workbook', async () => {
   const book = await readWorkbook((await member.post(url, query, { accept: XLSX })).raw);
   const sheet = book.getWorksheet('Query')!;
   expect([sheet.rowCount, sheet.getCell('A3').value, sheet.getCell('C3').value]).toEqual([4, '=Two', 20]);
-  await expectProblem(member.post(url, query, { accept: 'application/pdf' }), 406, 'not_acceptable');
+  await expectProblem(member.post(url, query, { accept: 'application/msword' }), 406, 'not_acceptable');
 });
 
 it('is drawn as a picture, at once or by a job', async () => {
