@@ -33,11 +33,12 @@ export interface RemoteTombstone {
 
 /**
  * The result of reading one record by key; `unknown`: the remote does not report whether it exists. `reclassified`: the record
- * is no longer in its table, but in the table of this class.
+ * is no longer in its table, but in the table of this class. `isMissing`: the list of all records does not contain it, which alone
+ * does not prove that it is gone.
  */
 export type RecordLookup =
   | { kind: 'gone'; reclassified?: string }
-  | { kind: 'unknown' }
+  | { kind: 'unknown'; isMissing?: true }
   | { kind: 'there'; record: RemoteRecord };
 
 /** Why a call to a remote failed. */

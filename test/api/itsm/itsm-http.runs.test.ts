@@ -60,6 +60,8 @@ it('a list with delta links is read by them, removes what it reports as deleted,
   expect(await tokenOf()).toContain('deltatoken=0');
   requested();
   version = 1;
+  all = all.filter(({ id }) => id !== 'D2');
+  all[1] = { id: 'D1', name: 'Delta one' };
   changes = [
     { id: 'D1', name: 'Delta one' },
     { id: 'D2', '@removed': { reason: 'deleted' } },
@@ -81,12 +83,7 @@ it('a list with delta links is read by them, removes what it reports as deleted,
 
   expect(await pull()).toEqual(['completed', false, {}]);
   isGone = true;
-  all = [
-    ...all.filter(({ id }) => id !== 'D2'),
-    { id: 'D12', name: 'Delta 12' },
-    { id: 'D13', name: 'Delta 13' },
-  ];
-  all[1] = { id: 'D1', name: 'Delta one' };
+  all.push({ id: 'D12', name: 'Delta 12' }, { id: 'D13', name: 'Delta 13' });
   version = 2;
   expect(await pull()).toEqual(['completed', true, { create: 1 }]);
   expect(await tokenOf()).toContain('deltatoken=2');

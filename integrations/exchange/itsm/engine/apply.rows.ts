@@ -307,16 +307,19 @@ export function describeDifference(
 export function remoteStaleReason(mapping: Mapping, row: PlanRow, state: RecordLookup): string | null {
   const { record } = row.expects;
   if (!record) return null;
-  if (state.kind === 'unknown' && (row.action === 'restore' || isProvedByFullReads(row))) return null;
+  if (state.kind === 'unknown' && (row.action === 'restore' || isProved(row, state))) return null;
   return recordStaleReason(mapping, record, state);
 }
 
-/** Whether full reads have proved that the record is gone, which a remote with inconclusive lookups cannot prove otherwise. */
-const isProvedByFullReads = ({ action, state }: PlanRow): boolean =>
+/**
+ * Whether full reads have proved that the record is gone, or the remote has reported its deletion and does not list it. A remote with
+ * inconclusive lookups cannot prove it otherwise.
+ */
+const isProved = ({ action, state }: PlanRow, lookup: RecordLookup & { kind: 'unknown' }): boolean =>
   action === 'delete' &&
   state?.kind === 'removed' &&
   state.gone === 'remote' &&
-  state.evidence === 'readings';
+  (state.evidence === 'readings' || (state.evidence === 'tombstone' && lookup.isMissing === true));
 
 /** Whether a row copies values from a record without expecting a state of it. */
 export const copiesFromRecord = ({ action, side, remoteId, expects }: PlanRow): boolean =>

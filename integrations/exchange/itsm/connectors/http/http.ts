@@ -170,6 +170,6 @@ async function lookUpRows(
     }
   }
   // the list may lack the row for other reasons: only full reads show that it is gone
-  for (const id of ids) if (!lookups.has(id)) lookups.set(id, { kind: 'unknown' });
+  for (const id of ids) if (!lookups.has(id)) lookups.set(id, { kind: 'unknown', isMissing: true });
   return lookups;
 }
