@@ -131,7 +131,7 @@ function takenPrefix({ metamodel }: Work, key: string, prefix: string | undefine
   return [{ field: 'number_prefix', code: 'prefix_taken', message }];
 }
 
-async function lockCardType(run: ChangeRun, key: string): Promise<CardTypeRow> {
+export async function lockCardType(run: ChangeRun, key: string): Promise<CardTypeRow> {
   const row = await requireRow(run.work.sql, CardTypeDefinition, 'card type', { key });
   await checkSeen(run, () => readCardType(run.work.sql, key, run.language));
   return row;
@@ -187,7 +187,7 @@ export async function writeCardType(
   };
 }
 
-function fieldsOf({ fields_schema }: CardTypeRow): Fields {
+export function fieldsOf({ fields_schema }: CardTypeRow): Fields {
   return new Map(
     fields_schema.flatMap(({ fields }) => fields).map((field) => [field.key, compileField(field)]),
   );
@@ -196,7 +196,7 @@ function fieldsOf({ fields_schema }: CardTypeRow): Fields {
 const subtypesOf = ({ subtypes }: CardTypeRow) => new Set(subtypes.map(({ key }) => key));
 
 /** The service writes the levels of capabilities itself, so their field must accept the values that it writes. */
-function refuseFrozenLevels(type: string, before: Fields, after: Fields): void {
+export function refuseFrozenLevels(type: string, before: Fields, after: Fields): void {
   if (type !== CAPABILITY_TYPE || !before.has(LEVEL_FIELD)) return;
   const field = after.get(LEVEL_FIELD);
   const fits = field?.type === 'single_select' && levelOptions.every((option) => field.options.has(option));

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { counted } from '../../../../platform/counted.ts';
 import { embed, fragment, query, type Sql } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
-import type { ConsumerKind, Ctx } from '../../../kernel/context.ts';
+import type { ConsumerKind, Ctx, Work } from '../../../kernel/context.ts';
 import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { Count, component, Nullable, object, Timestamp, Uuid } from '../../../kernel/shapes.ts';
 import { partsOf } from './parts.ts';
@@ -112,6 +112,26 @@ function consumerOf(
 ): Consumer {
   const owner = owner_id === null ? null : { id: owner_id, display_name: owner_name ?? '' };
   return { kind, id, name, owner, last_used_at, link, uses: uses.slice(0, MAX_USES) };
+}
+
+/**
+ * Stores the present keys of renamed fields in all objects that can follow.
+ * @param keys the former keys.
+ */
+export async function renameInConsumers(
+  ctx: Ctx,
+  work: Work,
+  metamodel: Metamodel,
+  keys: readonly string[],
+): Promise<void> {
+  for (const kind of ctx.extensions.consumers) {
+    if (!kind.write) continue;
+    for (const { id, content } of await storedConsumers(ctx, work.sql, kind, keys, undefined)) {
+      const before = JSON.stringify(content);
+      kind.references(content, metamodel);
+      if (JSON.stringify(content) !== before) await kind.write(work, id, content);
+    }
+  }
 }
 
 /** The last part of a path: the key that an object must contain to refer to it. */
