@@ -2,9 +2,9 @@ import { embed, fragment } from '../../../platform/database.ts';
 import { readParams } from '../../inventory/metamodel/usage/params.ts';
 import { References } from '../../inventory/metamodel/usage/references.ts';
 import { defineConsumers } from '../../kernel/metamodel/consumers.define.ts';
-import { isObject } from '../../kernel/shapes.ts';
 import { changeRow } from '../../kernel/resources/items.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
+import { isObject } from '../../kernel/shapes.ts';
 import { savedReportEvent, visibleSavedReports } from './saved-reports.commands.ts';
 import { SavedReport } from './saved-reports.model.ts';
 

@@ -22,7 +22,11 @@ export async function renameInSchedule(
 }
 
 /** Undoes {@link renameInSchedule}, unless the request has changed since. */
-export async function undoRename(work: Work, _ctx: Ctx, { id, data }: UndoneEvent): Promise<UndoRefusal | null> {
+export async function undoRename(
+  work: Work,
+  _ctx: Ctx,
+  { id, data }: UndoneEvent,
+): Promise<UndoRefusal | null> {
   const { request } = data.changes;
   const done = await renameInSchedule(work, id, request!.old, request!.new);
   return done ? null : { code: 'changed', message: 'The schedule has changed since, or does not exist.' };

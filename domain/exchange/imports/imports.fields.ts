@@ -260,8 +260,11 @@ export function setMember(row: Draft, part: 'lifecycle' | 'attributes', key: str
 export const typeOf = (row: Draft): string | undefined => row.values.type as string | undefined;
 
 /** The present key of an attribute that a file may name by a former one. */
-export const presentKeyOf = (row: Draft, key: string, { presentKey }: Pick<ReadOptions, 'presentKey'>): string =>
-  presentKey?.(typeOf(row), key) ?? key;
+export const presentKeyOf = (
+  row: Draft,
+  key: string,
+  { presentKey }: Pick<ReadOptions, 'presentKey'>,
+): string => presentKey?.(typeOf(row), key) ?? key;
 
 /**
  * The parsed row.

@@ -3,8 +3,8 @@ import { Calculation, type CalculationFormula } from '../../kernel/formulas/calc
 import { defineConsumers } from '../../kernel/metamodel/consumers.define.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import { lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { emitCalculation } from './calculations.commands.ts';
 import { References } from '../metamodel/usage/references.ts';
+import { emitCalculation } from './calculations.commands.ts';
 
 /** Formulas, with the field that they compute. */
 export const calculationConsumers = defineConsumers<

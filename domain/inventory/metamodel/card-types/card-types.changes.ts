@@ -14,7 +14,7 @@ import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
 import { deleteRows, findRows, insertRow, requireRow, updateRow } from '../../../kernel/resources/rows.ts';
 import { CAPABILITY_TYPE, LEVEL_FIELD, levelOptions } from '../../cards/rules/capability.ts';
 import { updateInventory } from '../changes/changes.inventory.ts';
-import { type ChangeRun, checkSeen, type Impact, noImpact } from '../changes/changes.types.ts';
+import { brokenBy, type ChangeRun, checkSeen, type Impact, noImpact } from '../changes/changes.types.ts';
 import {
   countRows,
   type Fields,
@@ -72,17 +72,18 @@ export async function patchCardType(run: ChangeRun, key: string, input: CardType
 
 /**
  * Deletes a custom type with its roles and the relation types that connect it; a built-in type is hidden.
+ * @returns the result, or the impact of a dry run.
  * @throws EstateError `not_found`, `precondition_failed`, `cards_present`, `relation_types_present`; LargeChange.
  */
 export async function deleteCardType(run: ChangeRun, key: string): Promise<JsonText> {
   const before = await lockCardType(run, key);
-  if (before.built_in) {
-    if (!before.is_hidden) await writeCardType(run, before, { is_hidden: true });
-    return JSON.stringify({ status: 'hidden', key });
-  }
-  await removeCardType(run, before);
-  await updateInventory(run);
-  return JSON.stringify({ status: 'deleted', key });
+  const status = before.built_in ? 'hidden' : 'deleted';
+  let impact = noImpact;
+  if (!before.built_in) {
+    await removeCardType(run, before);
+    impact = { ...noImpact, ...(await updateInventory(run)), ...brokenBy(run) };
+  } else if (!before.is_hidden) impact = await writeCardType(run, before, { is_hidden: true });
+  return JSON.stringify(run.dryRun ? impact : { status, key });
 }
 
 /** @throws EstateError `same_names_present` with the number of active cards that share their name with a sibling. */

@@ -165,7 +165,10 @@ function cleanAliases(
   const kept = aliases.map((alias, n) => {
     const known = stored?.aliases?.find(({ key }) => key === alias.key);
     const at = `${path}.aliases.${n}.deprecation`;
-    return { key: alias.key, deprecation: cleanDeprecation(alias.deprecation, known?.deprecation, at, errors) };
+    return {
+      key: alias.key,
+      deprecation: cleanDeprecation(alias.deprecation, known?.deprecation, at, errors),
+    };
   });
   const valid = kept.filter(({ deprecation }) => deprecation.removal > today());
   return valid.length > 0 ? { aliases: valid } : {};

@@ -9,7 +9,14 @@ import { ANNUAL_COST } from '../../cards/rules/values.ts';
 import { updateInventory } from '../changes/changes.inventory.ts';
 import { type ChangeRun, noImpact } from '../changes/changes.types.ts';
 import { readCardType } from '../metamodel.list.ts';
-import { breaks, consumersOf, type FoundConsumers, inUse, listed, renameInConsumers } from '../usage/consumers.ts';
+import {
+  breaks,
+  consumersOf,
+  type FoundConsumers,
+  inUse,
+  listed,
+  renameInConsumers,
+} from '../usage/consumers.ts';
 import { emitCardType, fieldsOf, lockCardType, refuseFrozenLevels } from './card-types.changes.ts';
 import { cleanCardType } from './card-types.rules.ts';
 
@@ -54,7 +61,7 @@ export async function renameField(run: ChangeRun, type: string, input: FieldRena
     differingMembers(before, { fields_schema: after.fields_schema, subtypes: after.subtypes }),
   );
   const metamodel = await loadMetamodel(work.sql);
-  await renameInConsumers(run.ctx, work, metamodel, [from]);
+  await renameInConsumers(run.ctx, work, metamodel);
   const left = await unable(run, metamodel, `field:${type}.${from}`);
   if (breaks(left) && !run.force && !run.dryRun) throw inUse(left);
   const renames = { removed: [], retyped: [], renamed: [{ from, to }], options: [] };

@@ -127,7 +127,7 @@ export class References {
   #edited<T extends string | null | undefined>(text: T): T {
     const edits = this.#edits.splice(0);
     if (!text || edits.length === 0) return text;
-    const characters = [...text];
+    const characters = [...(text as string)];
     for (const { word, present } of edits.sort((a, b) => b.word.position - a.word.position)) {
       const at = word.position - 1 + (word.quoted ? 1 : 0);
       characters.splice(at, [...word.text].length, present);
@@ -197,12 +197,16 @@ export class References {
       const present = this.field(key, [type], chosen(cardTypes.get(type)?.fields, now));
       if (present !== key) formula = withMember(formula, key, present);
     }
+    const compared = (of: string) => texts.filter((text) => cardTypes.get(of)?.subtypeKeys.has(text));
+    if (reads.data.has('subtype')) for (const key of compared(type)) this.subtype(key, [type]);
     const peers = new Set<string>(reads.children ? [type] : []);
     for (const key of [...reads.relations, ...reads.counts]) {
       this.relationType(key);
       const ends = relationTypes.get(key);
       for (const end of ends ? [ends.source_type_key, ends.target_type_key] : []) peers.add(end);
     }
+    if (reads.members.has('subtype'))
+      for (const peer of peers) for (const key of compared(peer)) this.subtype(key, [peer]);
     for (const member of reads.members) {
       for (const key of reads.relations) {
         const fields = relationTypes.get(key)?.fields;
@@ -210,8 +214,7 @@ export class References {
       }
       const having = [...peers].filter(
         (peer) =>
-          cardTypes.get(peer)?.fields.has(member) ||
-          presentKey(this.#metamodel, peer, member) !== undefined,
+          cardTypes.get(peer)?.fields.has(member) || presentKey(this.#metamodel, peer, member) !== undefined,
       );
       if (this.hasField(member) && having.length > 0)
         this.field(
@@ -274,6 +277,5 @@ export function renameKeys(
   const pairs = Object.entries(members).map(([key, value]) => [key, named(key, value), value] as const);
   if (pairs.every(([key, now]) => key === now)) return;
   for (const [key] of pairs) delete members[key];
-  for (const [key, now, value] of pairs)
-    members[pairs.some(([other]) => other === now) ? key : now] = value;
+  for (const [key, now, value] of pairs) members[pairs.some(([other]) => other === now) ? key : now] = value;
 }

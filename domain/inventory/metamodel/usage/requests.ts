@@ -59,12 +59,7 @@ class Reader {
   }
 
   /** @param ofRelations whether `type` and `attributes` are those of relations. */
-  object(
-    part: Record<string, unknown>,
-    ofRelations: boolean,
-    within?: readonly string[],
-    depth = 0,
-  ): void {
+  object(part: Record<string, unknown>, ofRelations: boolean, within?: readonly string[], depth = 0): void {
     this.#left -= 1;
     if (this.#left < 0 || depth > MAX_DEPTH) return;
     const isOfRelations = ofRelations || part.kind === 'relations';
@@ -92,9 +87,7 @@ class Reader {
       });
     if (isObject(part.attributes))
       renameKeys(part.attributes, (key, value) =>
-        this.#found.hasField(key)
-          ? this.#found.field(key, scope, value === null ? [] : [value].flat())
-          : key,
+        this.#found.hasField(key) ? this.#found.field(key, scope, value === null ? [] : [value].flat()) : key,
       );
     return scope;
   }
