@@ -142,7 +142,13 @@ function shownSections({ type, attributes }: Shown): ShownSection[] {
 /** Without weight, whether it is required, and deprecations, which are not public. */
 function shownField({ key, label, type, options, translations }: Field): ShownField {
   const shown = options?.map(({ deprecation: _, ...option }) => option);
-  return { key, label, type, ...(shown ? { options: shown } : {}), ...(translations ? { translations } : {}) };
+  return {
+    key,
+    label,
+    type,
+    ...(shown ? { options: shown } : {}),
+    ...(translations ? { translations } : {}),
+  };
 }
 
 /** The tags of shown cards, by group; tags that only other cards have are not public. */
