@@ -1,12 +1,21 @@
 import type { FastifyRequest } from 'fastify';
-import { deprecatedParts } from '../../domain/inventory/metamodel/usage/requests.ts';
-import type { DeprecatedPart } from '../../domain/kernel/metamodel/deprecations.ts';
+import { deprecatedParts, renameParts } from '../../domain/inventory/metamodel/usage/requests.ts';
+import { type DeprecatedPart, noteParts } from '../../domain/kernel/metamodel/deprecations.ts';
 import type { App } from '../types.ts';
 
 const MAX_LINKS = 5;
 
-/** Responses to requests that name deprecated parts of the metamodel say so (RFC 9745, RFC 8594). */
+/**
+ * Requests may name renamed fields by their former keys. Responses to requests that name deprecated parts of the metamodel
+ * say so (RFC 9745, RFC 8594).
+ */
 export function registerDeprecations(app: App): void {
+  app.addHook('preValidation', (request, _reply, done) => {
+    const { ctx } = request;
+    if (ctx?.metamodel?.aliases.size && ctx.caller.userId !== null)
+      noteParts(ctx, ctx.metamodel, renameParts(ctx.metamodel, namedBy(request)));
+    done();
+  });
   app.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode < 400) reply.headers(deprecationHeaders(request));
     done(null, payload);
@@ -15,16 +24,10 @@ export function registerDeprecations(app: App): void {
 
 /** The headers of a response about the deprecated parts that its request names; most have none. */
 export function deprecationHeaders(request: FastifyRequest): Record<string, string> {
-  const { ctx, routeOptions, params, query, body } = request;
+  const { ctx } = request;
   // forms of public portals name what the portal offers
   if (!ctx?.metamodel?.deprecations.size || ctx.caller.userId === null) return {};
-  const parts = deprecatedParts(ctx.metamodel, {
-    url: routeOptions.url ?? '',
-    params: params as Record<string, unknown>,
-    query,
-    body,
-    noted: ctx.noted ?? [],
-  });
+  const parts = deprecatedParts(ctx.metamodel, { ...namedBy(request), noted: ctx.noted ?? [] });
   if (parts.length === 0) return {};
   const seconds = (day: string) => Date.parse(day) / 1_000;
   return {
@@ -33,6 +36,13 @@ export function deprecationHeaders(request: FastifyRequest): Record<string, stri
     link: parts.slice(0, MAX_LINKS).map(linkTo).join(', '),
   };
 }
+
+const namedBy = ({ routeOptions, params, query, body }: FastifyRequest) => ({
+  url: routeOptions.url ?? '',
+  params: params as Record<string, unknown>,
+  query,
+  body,
+});
 
 /** Where a part is described, with its path as the title. */
 function linkTo({ path }: DeprecatedPart): string {

@@ -22,6 +22,7 @@ import {
   Clearable,
   component,
   DateOnly,
+  Flag,
   Nullable,
   object,
   Uuid,
@@ -182,13 +183,23 @@ function registerSetting(app: App, services: Services, key: Setting): void {
     summary: `Change ${what}`,
     ...description,
     ...(describeReach(key) ? { permissionNote: describeReach(key)! } : {}),
+    ...(key === 'bpm_enabled'
+      ? { query: object({ force: Flag('Hide processes although consumers use them, which break') }) }
+      : {}),
     body,
     bodyExample: example,
     responses: { 200: { ...answer, headers: ['ETag'] } },
-    errors: [...(key === 'bpm_enabled' ? (['metamodel_busy'] as const) : [])],
-    handler: async ({ ctx, body }) => {
+    errors: [...(key === 'bpm_enabled' ? (['in_use', 'metamodel_busy'] as const) : [])],
+    handler: async ({ ctx, query, body }) => {
       const { secrets, outbound } = services;
-      const view = await changeSetting(ctx, secrets, key, body as Record<string, unknown>, outbound);
+      const view = await changeSetting(
+        ctx,
+        secrets,
+        key,
+        body as Record<string, unknown>,
+        outbound,
+        (query as { force?: boolean }).force,
+      );
       return JSON.stringify(view);
     },
   });

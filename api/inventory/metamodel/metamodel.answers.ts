@@ -16,9 +16,11 @@ export const tag = 'Metamodel';
 export const languages = (ctx: Ctx): ReadonlySet<string> => ctx.metamodel.languages;
 export const administering = { tag, permission: 'admin.metamodel' } as const;
 
+export const dry_run = Flag('Return the impact without writing anything');
+
 /** The impact of a change, instead of the change. */
 export const impactQuery = object({
-  dry_run: Flag('Return the impact without writing anything'),
+  dry_run,
   force: Flag('Remove values that cannot be converted to the new type of their field, and break consumers'),
 });
 

@@ -15,6 +15,7 @@ import {
   administering,
   asJob,
   createdOrJob,
+  dry_run,
   impactQuery,
   languages,
   sendChange,
@@ -118,17 +119,21 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     summary: 'Delete a relation type, or hide a built-in one',
     description: 'A type with relations is only deleted with `force`, which deletes them too.',
     query: object({
+      dry_run,
       force: Flag('Delete its relations as well, and break consumers'),
     }),
     responses: {
       ...ok(
-        'The result',
-        object({
-          status: Choice(['deleted', 'hidden']),
-          key: Type.String(),
-          removed_instances: Count,
-          ...broken,
-        }),
+        'The result, or the impact of a dry run',
+        Type.Union([
+          object({
+            status: Choice(['deleted', 'hidden']),
+            key: Type.String(),
+            removed_instances: Count,
+            ...broken,
+          }),
+          ImpactSchema,
+        ]),
       ),
       ...asJob,
     },
@@ -138,7 +143,7 @@ function registerRelationTypeRemovalRoutes(app: App): void {
       sendChange(
         input,
         { operation: 'delete_relation_type', key: params.key },
-        { force: query.force, resource: false },
+        { dryRun: query.dry_run, force: query.force, resource: false },
       ),
   });
 

@@ -8,11 +8,14 @@ import { lockRow } from '../../kernel/resources/rows.ts';
 /** The card type that belongs to business process management; its relation types are hidden with it. */
 const PROCESS_TYPE = 'BusinessProcess';
 
-/** Shows or hides business processes with their relation types, in a command with the exclusive metamodel lock. */
-export async function showProcessTypes(work: Work, ctx: Ctx, shown: boolean): Promise<void> {
+/**
+ * Shows or hides business processes with their relation types, in a command with the exclusive metamodel lock.
+ * @throws EstateError `in_use` if that breaks consumers, without `force`.
+ */
+export async function showProcessTypes(work: Work, ctx: Ctx, shown: boolean, force: boolean): Promise<void> {
   const row = await lockRow(work.sql, CardTypeDefinition, { key: PROCESS_TYPE });
   if (!row || row.is_hidden === !shown) return;
-  const run = openRun(work, ctx, { language: DEFAULT_LANGUAGE, force: true });
+  const run = openRun(work, ctx, { language: DEFAULT_LANGUAGE, force });
   await writeCardType(run, row, { is_hidden: !shown });
   await run.held?.record();
 }

@@ -185,9 +185,10 @@ export function settingPermission(key: SettingKey): AppPermission {
  * its mask leaves it unchanged, an empty text or null deletes it, and it is required again if the server that it is
  * sent to changes.
  * @param guard refuses addresses that this service would not connect to.
+ * @param force breaks consumers of card types that the change hides.
  * @returns the setting in its representation.
  * @throws EstateError `forbidden`, also if the change grants rights that the caller does not have,
- * `precondition_failed`, `validation_failed`, `metamodel_busy`.
+ * `precondition_failed`, `validation_failed`, `in_use`, `metamodel_busy`.
  */
 export async function changeSetting(
   ctx: Ctx,
@@ -195,6 +196,7 @@ export async function changeSetting(
   key: PlainSetting | SettingGroup,
   input: Record<string, unknown>,
   guard?: AddressGuard,
+  force = false,
 ): Promise<Record<string, unknown>> {
   requirePermission(ctx.caller, settingPermission(key));
   const change = async (work: Work) => {
@@ -217,7 +219,7 @@ export async function changeSetting(
     if (refused.length > 0) throw invalidFields(refused);
     if (hasSecret(key)) await writeSecret(work, ctx, secrets, before, key, input[secretMembers[key]]);
     if (key === 'bpm_enabled' && value !== before.values.bpm_enabled) {
-      await showProcessTypes(work, ctx, value as boolean);
+      await showProcessTypes(work, ctx, value as boolean, force);
     }
     return settingView(key, await loadSettings(work.sql));
   };

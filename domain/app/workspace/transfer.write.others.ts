@@ -84,7 +84,7 @@ export async function writeSettings(
       continue;
     }
     await writeSetting(work, ctx, settings, key, value);
-    if (key === 'bpm_enabled') await showProcessTypes(work, ctx, value as boolean);
+    if (key === 'bpm_enabled') await showProcessTypes(work, ctx, value as boolean, true);
   }
 }
 

@@ -2,8 +2,11 @@ import { embed, fragment } from '../../../platform/database.ts';
 import { readParams } from '../../inventory/metamodel/usage/params.ts';
 import { References } from '../../inventory/metamodel/usage/references.ts';
 import { defineConsumers } from '../../kernel/metamodel/consumers.define.ts';
+import { changeRow } from '../../kernel/resources/items.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
 import { isObject } from '../../kernel/shapes.ts';
-import { visibleSavedReports } from './saved-reports.commands.ts';
+import { savedReportEvent, visibleSavedReports } from './saved-reports.commands.ts';
+import { SavedReport } from './saved-reports.model.ts';
 
 /** A dashboard has tiles, a tile a page, and a page a query. */
 const MAX_DEPTH = 4;
@@ -27,5 +30,9 @@ export const savedReportConsumers = defineConsumers<Record<string, unknown>>({
     };
     read(config, 0);
     return found.all;
+  },
+  async write(work, id, config) {
+    const row = await lockRow(work.sql, SavedReport, { id });
+    if (row) await changeRow(work, SavedReport, row, { config }, savedReportEvent);
   },
 });

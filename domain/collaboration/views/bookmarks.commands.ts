@@ -144,7 +144,7 @@ async function endDefault(
 }
 
 /** A write of a bookmark, which only its owner may read because the view may be private. */
-function bookmarkEvent(before: BookmarkRow | null, after: BookmarkRow | null): EventDraft {
+export function bookmarkEvent(before: BookmarkRow | null, after: BookmarkRow | null): EventDraft {
   const { id, owner_id, name } = (after ?? before)!;
   return { ...rowEvent('bookmark', before, after, { id, name }), recipient_id: owner_id };
 }

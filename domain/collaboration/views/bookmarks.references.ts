@@ -1,9 +1,11 @@
 import { embed, fragment } from '../../../platform/database.ts';
-import { References } from '../../inventory/metamodel/usage/references.ts';
+import { References, renameKeys } from '../../inventory/metamodel/usage/references.ts';
 import { defineConsumers } from '../../kernel/metamodel/consumers.define.ts';
-import { visibleBookmarks } from './bookmarks.commands.ts';
+import { changeRow } from '../../kernel/resources/items.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
+import { bookmarkEvent, visibleBookmarks } from './bookmarks.commands.ts';
 import type { BookmarkFilters } from './bookmarks.input.ts';
-import type { BookmarkRow } from './views.model.ts';
+import { Bookmark, type BookmarkRow } from './views.model.ts';
 
 type Sorted = { field?: string; further?: { field: string }[] };
 type Layout = { group_by?: string; widths?: Record<string, number> };
@@ -20,7 +22,8 @@ export const viewConsumers = defineConsumers<
       jsonb_build_object('card_type', b.card_type, 'filters', b.filters, 'columns', b.columns, 'sort', b.sort,
         'layout', b.layout) as content
     from bookmarks b`,
-  references({ card_type, filters, columns, sort, layout }, metamodel) {
+  references(content, metamodel) {
+    const { card_type, filters, columns, sort, layout } = content;
     const found = new References(metamodel);
     const {
       types = [],
@@ -32,20 +35,20 @@ export const viewConsumers = defineConsumers<
     const scope = types.length > 0 ? types : card_type ? [card_type] : undefined;
     found.type(...types, ...(card_type ? [card_type] : []));
     for (const key of subtypes) found.subtype(key, scope);
-    for (const [key, value] of Object.entries(attributes))
-      found.field(key, scope, value === null ? [] : [value].flat());
+    renameKeys(attributes, (key, value) => found.field(key, scope, value === null ? [] : [value].flat()));
     for (const key of Object.keys(relations)) found.relationType(key);
-    found.filter(expression, scope);
-    const { field, further = [] } = (sort ?? {}) as Sorted;
-    const { group_by, widths = {} } = (layout ?? {}) as Layout;
-    const names = [
-      ...(columns ?? []),
-      field,
-      ...further.map((one) => one.field),
-      group_by,
-      ...Object.keys(widths),
-    ];
-    for (const name of names) found.path(name, scope);
+    if (expression) (filters as BookmarkFilters).expression = found.filter(expression, scope);
+    content.columns = columns?.map((name) => found.path(name, scope)) ?? null;
+    const sorted = (sort ?? {}) as Sorted;
+    for (const one of [sorted, ...(sorted.further ?? [])])
+      if (one.field !== undefined) one.field = found.path(one.field, scope);
+    const shown = (layout ?? {}) as Layout;
+    if (shown.group_by) shown.group_by = found.path(shown.group_by, scope);
+    renameKeys(shown.widths ?? {}, (name) => found.path(name, scope));
     return found.all;
+  },
+  async write(work, id, { filters, columns, sort, layout }) {
+    const row = await lockRow(work.sql, Bookmark, { id });
+    if (row) await changeRow(work, Bookmark, row, { filters, columns, sort, layout }, bookmarkEvent);
   },
 });

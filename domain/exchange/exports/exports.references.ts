@@ -1,9 +1,11 @@
 import { embed, fragment } from '../../../platform/database.ts';
+import { replaceWords } from '../../inventory/metamodel/usage/params.ts';
 import { References } from '../../inventory/metamodel/usage/references.ts';
 import { ownRows } from '../../kernel/jobs/jobs.enqueue.ts';
 import { defineConsumers } from '../../kernel/metamodel/consumers.define.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import type { ExportRequest } from './export.job.ts';
+import { renameInSchedule } from './exports.rename.ts';
 
 /** Extraction schedules. */
 export const scheduleConsumers = defineConsumers<Partial<ExportRequest>>({
@@ -16,7 +18,8 @@ export const scheduleConsumers = defineConsumers<Partial<ExportRequest>>({
         ${may(caller, 'inventory.export')}::boolean and coalesce((${embed(isOwn)}), false) as is_visible, e.request as content
       from extraction_schedules e where e.request is not null`;
   },
-  references({ kind = 'cards', types = [], filter, columns = [], sort_by }, metamodel) {
+  references(request, metamodel) {
+    const { kind = 'cards', types = [], filter } = request;
     const found = new References(metamodel);
     const isRelations = kind === 'relations';
     const scope = isRelations || types.length === 0 ? undefined : types;
@@ -24,11 +27,17 @@ export const scheduleConsumers = defineConsumers<Partial<ExportRequest>>({
       if (isRelations) found.relationType(key);
       else found.type(key);
     }
-    found.filter(filter, scope);
-    for (const name of [...columns, ...(sort_by ?? '').split(',').map((one) => one.replace(/^-/, ''))]) {
-      if (!isRelations) found.path(name, scope);
-      else if (name.startsWith('attributes.')) found.relationFieldOf(types, name.slice('attributes.'.length));
-    }
+    if (filter) request.filter = found.filter(filter, scope);
+    for (const member of ['columns', 'sort_by'])
+      replaceWords(request, member, (word) => {
+        const [, sign = '', name = ''] = /^(-?)(.*)$/s.exec(word)!;
+        if (!isRelations) return `${sign}${found.path(name, scope)}`;
+        if (name.startsWith('attributes.')) found.relationFieldOf(types, name.slice('attributes.'.length));
+        return word;
+      });
     return found.all;
+  },
+  async write(work, id, request) {
+    await renameInSchedule(work, id, request);
   },
 });

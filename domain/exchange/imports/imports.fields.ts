@@ -23,7 +23,7 @@ import {
   splitPath,
   splitValues,
 } from '../../kernel/transfer/csv-cells.ts';
-import { badDate, type ImportKind, type ImportRow } from './imports.row.ts';
+import { badDate, type ImportKind, type ImportRow, type ReadOptions } from './imports.row.ts';
 
 /** How one field of a row is parsed; a reader adds its errors and then returns nothing. */
 export type FieldReader =
@@ -258,6 +258,13 @@ export function setMember(row: Draft, part: 'lifecycle' | 'attributes', key: str
 
 /** The type of the row's card or relation, if it is known. */
 export const typeOf = (row: Draft): string | undefined => row.values.type as string | undefined;
+
+/** The present key of an attribute that a file may name by a former one. */
+export const presentKeyOf = (
+  row: Draft,
+  key: string,
+  { presentKey }: Pick<ReadOptions, 'presentKey'>,
+): string => presentKey?.(typeOf(row), key) ?? key;
 
 /**
  * The parsed row.

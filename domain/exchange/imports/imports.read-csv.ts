@@ -17,6 +17,7 @@ import {
   finishRow,
   newDraft,
   parentFields,
+  presentKeyOf,
   setMember,
   typeOf,
 } from './imports.fields.ts';
@@ -127,7 +128,7 @@ function clearer({ part, key }: ReadColumn, options: ReadCsvOptions): (row: Draf
   if (part === 'lifecycle') return (row) => setMember(row, part, key, null);
   // In a file of several types, columns that the row's type does not have are expected to be empty.
   return (row) => {
-    if (options.fieldType(typeOf(row), key)) setMember(row, part, key, null);
+    if (options.fieldType(typeOf(row), key)) setMember(row, part, presentKeyOf(row, key, options), null);
   };
 }
 
@@ -162,7 +163,7 @@ function valueReader(
     const type = options.fieldType(typeOf(row), key);
     const option = (given: string) => options.labels?.option(typeOf(row), key, given) ?? given;
     const value = type ? readAttribute(type, type === 'date' ? dayOf(text, options) : text, option) : text;
-    if (value !== undefined) setMember(row, part, key, value);
+    if (value !== undefined) setMember(row, part, presentKeyOf(row, key, options), value);
     else {
       const error = { field: name, ...unreadable[type as keyof typeof unreadable] };
       row.errors.push(type === 'boolean' ? unknownChoice(error, text.trim(), ['true', 'false']) : error);

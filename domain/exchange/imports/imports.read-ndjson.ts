@@ -14,6 +14,7 @@ import {
   finishRow,
   newDraft,
   parentFields,
+  presentKeyOf,
   setMember,
   typeOf,
 } from './imports.fields.ts';
@@ -193,7 +194,7 @@ function readAttributes(row: Draft, value: Record<string, unknown>, options: Rea
       ? attributeError(row, field, key, content, options)
       : unknownAttribute(shown(key), options);
     if (error) row.errors.push(error);
-    else setMember(row, 'attributes', key, isBlank(content) ? null : content);
+    else setMember(row, 'attributes', presentKeyOf(row, key, options), isBlank(content) ? null : content);
   }
 }
 

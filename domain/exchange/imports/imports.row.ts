@@ -116,6 +116,8 @@ export interface ReadOptions<K extends ImportKind = ImportKind> {
    * of the type refuses it.
    */
   fieldType: (type: string | undefined, key: string) => FieldType | undefined;
+  /** The present key of a renamed attribute of a type, or of any type. */
+  presentKey?: (type: string | undefined, key: string) => string | undefined;
   /** Of files that people write: what names types, attributes and options besides their keys. */
   labels?: Labels;
   /** Maximum rows of a batch, 2,000 by default; large rows make smaller batches. */

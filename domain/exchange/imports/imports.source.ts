@@ -1,5 +1,6 @@
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
+import { presentKey } from '../../kernel/metamodel/deprecations.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import type { StoredWorkbook } from '../../kernel/transfer/xlsx.parts.ts';
@@ -97,7 +98,7 @@ export function readObjects<K extends ImportKind>(
 function attributesOf(
   metamodel: Metamodel,
   kind: ImportKind,
-): Pick<ReadOptions, 'attributeKeys' | 'fieldType'> {
+): Pick<ReadOptions, 'attributeKeys' | 'fieldType' | 'presentKey'> {
   if (kind === 'costs' || kind === 'data_flows')
     return { attributeKeys: new Set(), fieldType: () => undefined };
   const types = kind === 'cards' ? metamodel.cardTypes : metamodel.relationTypes;
@@ -108,9 +109,20 @@ function attributesOf(
       if (!anywhere.has(field.key)) anywhere.set(field.key, field.type);
     }
   }
+  // by a former key that no type has now
+  const formerly = new Map<string, string>();
+  for (const [path, present] of kind === 'cards' ? metamodel.aliases : []) {
+    const [type, key] = path.slice('field:'.length).split('.') as [string, string];
+    if (!anywhere.has(key) && presentKey(metamodel, type, key)) formerly.set(key, present);
+  }
+  const presentIn = (type: string | undefined, key: string) =>
+    type === undefined ? formerly.get(key) : presentKey(metamodel, type, key);
   return {
-    attributeKeys: new Set(anywhere.keys()),
-    fieldType: (type, key) =>
-      type === undefined ? anywhere.get(key) : types.get(type)?.fields.get(key)?.type,
+    attributeKeys: new Set([...anywhere.keys(), ...formerly.keys()]),
+    fieldType(type, key) {
+      const present = presentIn(type, key) ?? key;
+      return type === undefined ? anywhere.get(present) : types.get(type)?.fields.get(present)?.type;
+    },
+    presentKey: presentIn,
   };
 }

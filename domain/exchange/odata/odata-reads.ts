@@ -30,7 +30,7 @@ export async function recordReads({ db, caller }: Ctx, paths: readonly string[])
 export const odataConsumers = defineConsumers<string[]>({
   tables: ['odata_reads'],
   rows: ({ caller }) => fragment`select coalesce(o.token_id, o.user_id)::text as id, 'odata' as kind,
-      coalesce(max(k.name), max(u.display_name)) as name, o.user_id as owner_id, max(o.last_day)::timestamptz as last_used_at,
+      coalesce(max(k.name || ' (' || k.hint || '…)'), max(u.display_name)) as name, o.user_id as owner_id, max(o.last_day)::timestamptz as last_used_at,
       '/api/v1/users/' || o.user_id as link,
       o.user_id = ${caller.userId}::uuid or ${may(caller, 'admin.users')}::boolean as is_visible, jsonb_agg(o.path) as content
     from odata_reads o join users u on u.id = o.user_id left join api_tokens k on k.id = o.token_id

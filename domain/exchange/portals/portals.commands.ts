@@ -246,7 +246,7 @@ export async function createPortal(ctx: Ctx, input: PortalInput): Promise<JsonTe
   return await change(ctx, async (work) => {
     const values = await checked(work, input, {});
     const portal = await insertRow(work.sql, WebPortal, { ...values, created_by: ctx.caller.userId });
-    emitChange(work, null, portal);
+    emitPortal(work, null, portal);
     return await portalText(work.sql, portal.id);
   });
 }
@@ -261,7 +261,7 @@ export async function patchPortal(ctx: Ctx, id: string, input: PortalInput): Pro
     const before = await lockPortal(work, ctx, id);
     const changed = differingMembers(before, await checked(work, input, before));
     if (Object.keys(changed).length > 0) {
-      emitChange(work, before, await updateRow(work.sql, WebPortal, { id: before.id }, changed));
+      emitPortal(work, before, await updateRow(work.sql, WebPortal, { id: before.id }, changed));
     }
     return await portalText(work.sql, before.id);
   });
@@ -272,7 +272,7 @@ export async function deletePortal(ctx: Ctx, id: string): Promise<void> {
   await change(ctx, async (work) => {
     const before = await lockPortal(work, ctx, id);
     await deleteRows(work.sql, WebPortal, (query) => query.where({ id: before.id }));
-    emitChange(work, before, null);
+    emitPortal(work, before, null);
   });
 }
 
@@ -288,7 +288,8 @@ async function change<T>(ctx: Ctx, act: (work: Work) => Promise<T>): Promise<T> 
   return await unlessTaken(command(ctx, act), taken, 'web_portals_slug');
 }
 
-function emitChange(work: Work, before: PortalRow | null, after: PortalRow | null): void {
+/** Emits the event of a written portal. */
+export function emitPortal(work: Work, before: PortalRow | null, after: PortalRow | null): void {
   const { id, name, slug } = (after ?? before)!;
   work.emit(rowEvent('web_portal', before, after, { id, name, slug }));
   work.raise(PORTALS_TOPIC);

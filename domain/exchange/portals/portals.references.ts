@@ -2,7 +2,9 @@ import { fragment } from '../../../platform/database.ts';
 import { References } from '../../inventory/metamodel/usage/references.ts';
 import { defineConsumers } from '../../kernel/metamodel/consumers.define.ts';
 import { may } from '../../kernel/permissions/policy.ts';
-import type { PortalRow } from './portals.model.ts';
+import { lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { emitPortal } from './portals.commands.ts';
+import { type PortalRow, WebPortal } from './portals.model.ts';
 
 /** Web portals. */
 export const portalConsumers = defineConsumers<
@@ -15,16 +17,27 @@ export const portalConsumers = defineConsumers<
       jsonb_build_object('card_type', p.card_type, 'filters', p.filters, 'display_fields', p.display_fields,
         'card_config', p.card_config) as content
     from web_portals p`,
-  references({ card_type, filters, display_fields, card_config }, metamodel) {
+  references(content, metamodel) {
+    const { card_type, filters, display_fields, card_config } = content;
     const found = new References(metamodel);
     const scope = [card_type];
     found.type(card_type);
     for (const key of filters.subtypes ?? []) found.subtype(key, scope);
-    found.filter(filters.filter, scope);
-    for (const entry of [...display_fields, card_config.sort_by ?? '', ...(card_config.short_fields ?? [])]) {
-      if (entry.startsWith('relations.')) found.relationType(entry.slice('relations.'.length));
-      else found.path(entry, scope);
-    }
+    if (filters.filter) filters.filter = found.filter(filters.filter, scope);
+    const read = (entry: string): string => {
+      if (!entry.startsWith('relations.')) return found.path(entry, scope);
+      found.relationType(entry.slice('relations.'.length));
+      return entry;
+    };
+    content.display_fields = display_fields.map(read);
+    if (card_config.sort_by) card_config.sort_by = read(card_config.sort_by);
+    if (card_config.short_fields) card_config.short_fields = card_config.short_fields.map(read);
     return found.all;
+  },
+  async write(work, id, { filters, display_fields, card_config }) {
+    const row = await lockRow(work.sql, WebPortal, { id });
+    if (!row) return;
+    const values = { filters, display_fields, card_config };
+    emitPortal(work, row, await updateRow(work.sql, WebPortal, { id }, values));
   },
 });

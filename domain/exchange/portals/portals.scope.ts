@@ -139,9 +139,16 @@ function shownSections({ type, attributes }: Shown): ShownSection[] {
   });
 }
 
-/** Without weight and whether it is required, which are not public. */
+/** Without weight, whether it is required, and deprecations, which are not public. */
 function shownField({ key, label, type, options, translations }: Field): ShownField {
-  return { key, label, type, ...(options ? { options } : {}), ...(translations ? { translations } : {}) };
+  const shown = options?.map(({ deprecation: _, ...option }) => option);
+  return {
+    key,
+    label,
+    type,
+    ...(shown ? { options: shown } : {}),
+    ...(translations ? { translations } : {}),
+  };
 }
 
 /** The tags of shown cards, by group; tags that only other cards have are not public. */

@@ -232,7 +232,7 @@ function touchesCosts(metamodel: Metamodel, row: CalculationFormula, { reads }: 
 }
 
 /** Emits the event of a written formula; the default type follows from the kind of write. */
-function emitCalculation(
+export function emitCalculation(
   work: Work,
   before: CalculationRow | null,
   after: CalculationRow | null,

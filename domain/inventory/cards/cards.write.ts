@@ -2,7 +2,7 @@ import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { noteAttributes } from '../../kernel/metamodel/deprecations.ts';
+import { noteAttributes, presentAttributes } from '../../kernel/metamodel/deprecations.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, requireOnCard, requirePermission, seesCosts } from '../../kernel/permissions/policy.ts';
 import {
@@ -250,12 +250,14 @@ export function patchedCard(
   work: Work,
   ctx: Ctx,
   before: StoredCard,
-  input: CardInput,
+  sent: CardInput,
   levels: ReadonlyMap<string, string> | null,
 ): CardWrite {
   const type = typeOf(work.metamodel, before);
+  noteAttributes(ctx, work.metamodel, { kind: 'card', type: type.key }, sent.attributes);
+  const input = { ...sent, attributes: presentAttributes(work.metamodel, type.key, sent.attributes) };
+  if (sent.attributes === undefined) delete input.attributes;
   refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
-  noteAttributes(ctx, work.metamodel, { kind: 'card', type: type.key }, input.attributes);
   const checks = { stored: before.attributes, summed: summedKeys(type, before) };
   const errors = validateCardInput(work.metamodel, type.key, input, checks);
   const after = { ...before, ...patchedValues(before, input, retainedKeys(ctx, type, before)) };

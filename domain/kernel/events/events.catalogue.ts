@@ -173,7 +173,7 @@ const catalogue = {
   export: audit(['started', 'streamed']),
   report: audit(['started']),
   report_query: audit(['started']),
-  extraction_schedule: audit(['created', 'updated', 'deleted', 'paused']),
+  extraction_schedule: audit(['created', 'updated', 'deleted', 'paused', 'renamed']),
   extraction_run: audit(['started', 'succeeded', 'failed']),
   itsm_connection: audit(['created', 'updated', 'deleted', 'paused', 'tested']),
   itsm_mapping: audit(['created', 'updated', 'deleted', 'validated', 'drifted', 'alerted', 'recovered']),

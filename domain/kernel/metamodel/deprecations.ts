@@ -13,6 +13,8 @@ export interface DeprecatedPart extends Deprecation {
 /** The parts of a metamodel that are going to be removed, by path. */
 export interface Deprecations {
   deprecations: ReadonlyMap<string, DeprecatedPart>;
+  /** The present keys of renamed fields of card types, by the former paths. */
+  aliases: ReadonlyMap<string, string>;
 }
 
 /** The context of a request, in which its use of deprecated parts is noted. */
@@ -24,8 +26,9 @@ interface Noting {
 export function compileDeprecations(
   cardTypes: readonly Pick<CardTypeRow, 'key' | 'label' | 'deprecation' | 'fields_schema'>[],
   relationTypes: readonly Pick<RelationTypeRow, 'key' | 'label' | 'deprecation' | 'attributes_schema'>[],
-): Deprecations['deprecations'] {
+): Deprecations {
   const found = new Map<string, DeprecatedPart>();
+  const aliases = new Map<string, string>();
   const add = (path: string, label: string, deprecation: Deprecation | null | undefined) => {
     if (deprecation) found.set(path, { ...deprecation, path, label });
   };
@@ -37,6 +40,11 @@ export function compileDeprecations(
     for (const field of fields) {
       const label = `${field.label} (${type.label})`;
       add(`${kind}field:${type.key}.${field.key}`, label, field.deprecation);
+      for (const alias of ('aliases' in field && field.aliases) || []) {
+        const path = `field:${type.key}.${alias.key}`;
+        add(path, `${alias.key}, now ${label},`, { successor: field.key, ...alias.deprecation });
+        aliases.set(path, field.key);
+      }
       for (const option of field.options ?? []) {
         const path = `${kind}option:${type.key}.${field.key}.${option.key}`;
         add(path, `${option.label} of ${label}`, option.deprecation);
@@ -55,7 +63,7 @@ export function compileDeprecations(
     add(`relation_type:${type.key}`, type.label, type.deprecation);
     addFields('relation_', type, type.attributes_schema);
   }
-  return found;
+  return { deprecations: found, aliases };
 }
 
 /** A path, and those of the field and the type to which the part belongs. */
@@ -81,6 +89,27 @@ export function deprecationOf({ deprecations }: Deprecations, path: string): Dep
 /** Whether the day has come from which on a part may be removed. */
 export const isRemovalDue = (metamodel: Deprecations, path: string): boolean =>
   (deprecationOf(metamodel, path)?.removal ?? '9999-12-31') <= today();
+
+/** The present key of a field that was renamed, while the former key may be named. */
+export function presentKey(metamodel: Deprecations, type: string, key: string): string | undefined {
+  if (metamodel.aliases.size === 0) return undefined;
+  const path = `field:${type}.${key}`;
+  return isRemovalDue(metamodel, path) ? undefined : metamodel.aliases.get(path);
+}
+
+/** Attributes of a card by the present keys of its fields; a value by a former key gives way to one by the present. */
+export function presentAttributes<T extends Readonly<Record<string, unknown>> | null | undefined>(
+  metamodel: Deprecations,
+  type: string,
+  attributes: T,
+): T {
+  if (metamodel.aliases.size === 0 || !attributes) return attributes;
+  const pairs = Object.entries(attributes).map(([key, value]) => {
+    const present = presentKey(metamodel, type, key);
+    return present === undefined || Object.hasOwn(attributes, present) ? [key, value] : [present, value];
+  });
+  return Object.fromEntries(pairs) as T;
+}
 
 /** Notes parts of the metamodel that a request uses, of which its parameters and its body tell too little. */
 export function noteParts(ctx: Noting, metamodel: Deprecations, paths: Iterable<string>): void {

@@ -81,6 +81,8 @@ export interface Metamodel {
   calculations: CalculationPlan;
   /** What is going to be removed, by path. */
   deprecations: Deprecations['deprecations'];
+  /** The present keys of renamed fields, by their former paths. */
+  aliases: Deprecations['aliases'];
 }
 
 /** A declared field in its compiled form. */
@@ -186,7 +188,7 @@ export function compileMetamodel(rows: {
     visibleRelationTypes: [...relationTypes.values()].filter(shown).map((type) => type.key),
     languages: languagesOf([rows.cardTypes, rows.relationTypes, rows.roles]),
     calculations: compileCalculations(calculations, { cardTypes, relationTypes }),
-    deprecations: compileDeprecations(rows.cardTypes, rows.relationTypes),
+    ...compileDeprecations(rows.cardTypes, rows.relationTypes),
   };
 }
 

@@ -76,6 +76,9 @@ export type FieldOption = Static<typeof OptionSchema>;
 const optionsOf = <T extends TSchema>(item: T) => Type.Optional(Type.Array(item, { maxItems: 1_000 }));
 const BuiltIn = OptionalFlag('Read-only');
 
+/** A former key of a field, by which callers may still name it. */
+const FieldAlias = object({ key: TypeKey, deprecation: DeprecationSchema });
+
 const FieldSchema = object({
   key: TypeKey,
   label: Label,
@@ -86,6 +89,12 @@ const FieldSchema = object({
   options: optionsOf(OptionSchema),
   translations,
   deprecation,
+  aliases: Type.Optional(
+    Type.Array(FieldAlias, {
+      maxItems: 10,
+      description: 'Former keys, which requests may name until their removal; a rename adds one',
+    }),
+  ),
 });
 export type Field = Static<typeof FieldSchema>;
 

@@ -7,6 +7,7 @@ import { createUserSemaphore } from '../../../platform/semaphore.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { odataModel } from './model/model.build.ts';
 import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model/model.types.ts';
+import { presentOptions } from './odata.aliases.ts';
 import { columnOf, columnsOf } from './odata.columns.ts';
 import { readChanges } from './odata.delta.ts';
 import { readEntity, readProperty } from './odata.entity.ts';
@@ -50,12 +51,14 @@ export interface ODataResponse {
  * @throws EstateError `not_found`, `odata_invalid_query`, `odata_not_implemented`, `forbidden`, `position_expired`,
  * `too_many_requests`.
  */
-export async function handleODataRequest(ctx: Ctx, request: ODataRequest): Promise<ODataResponse> {
+export async function handleODataRequest(ctx: Ctx, sent: ODataRequest): Promise<ODataResponse> {
   const model = odataModel(ctx);
+  const { options: present, former } = presentOptions(ctx.metamodel, model, sent.parts, sent.options);
+  const request = { ...sent, options: present };
   const target = resolveTarget(model, request.parts, request.aliases);
   const options = readOptions(request.options, { texts: request.aliases });
   const response = await readTarget(ctx, model, target, options, request);
-  const named = namedParts(model, target, options);
+  const named = [...namedParts(model, target, options), ...former];
   noteParts(ctx, ctx.metamodel, named);
   // the pages after the first one name the same
   if (request.options.$skiptoken === undefined) await recordReads(ctx, named);

@@ -43,6 +43,12 @@ export const metamodelRows: Row[] = [
   row('POST /metamodel/types', '+ - - - - - 0', () => ({ body: { key: key(), label: 'Made' } })),
   row('PATCH /metamodel/types/{key}', '+ - - - - - 0', onType, { label: 'Changed' }),
   row('DELETE /metamodel/types/{key}', '+ - - - - - 0', onType),
+  row('POST /metamodel/types/{key}/fields/{field_key}/rename', '+ - - - - - 0', async (w) => {
+    const fields = [{ key: 'size', label: 'Size', type: 'number' }];
+    const body = { key: key(), label: 'Made', fields_schema: [{ section: 'Facts', fields }] };
+    const type = (await made(w, '/metamodel/types', body)).key as string;
+    return { path: { key: type, field_key: 'size' }, body: { key: 'extent', removal: '2999-12-31' } };
+  }),
   row('GET /metamodel/types/{key}/usage', '+ - - - - - 0', () => ({
     path: { key: 'Application' },
     query: 'field_key=businessCriticality&option_key=missionCritical',

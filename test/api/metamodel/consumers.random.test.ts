@@ -157,6 +157,11 @@ it(`after any of ${CHANGES} changes nothing refers to what is gone unless forced
           fields.map((one, n) => (n === at && one.options ? { ...one, options: one.options.slice(1) } : one)),
         ),
       () => admin.patch(`${url}${force}`, { is_hidden: random() < 0.4 }),
+      () =>
+        admin.post(`${url}/fields/${fields[at]?.key ?? 'none'}/rename${force}`, {
+          key: pick(['size', 'grade', 'note', newKey()]),
+          removal: '2999-12-31',
+        }),
       () => admin.patch(`${relation}${force}`, { is_hidden: random() < 0.4 }),
       () => admin.patch(`${relation}${force}`, { target_type_key: pick(typeKeys) }),
     ])();
@@ -167,7 +172,7 @@ it(`after any of ${CHANGES} changes nothing refers to what is gone unless forced
   for (let n = 0; n < CHANGES; n += 1) {
     if (random() < 0.6) await addConsumer(pick(typeKeys));
     const { status, body } = await change();
-    expect([200, 409, 422], JSON.stringify(body)).toContain(status);
+    expect([200, 404, 409, 422], JSON.stringify(body)).toContain(status);
     outcomes[body.code ?? status] = (outcomes[body.code ?? status] ?? 0) + 1;
     const ctx = await systemContext(t.services, 'test');
     for (const { id } of (status === 200 && body.consumers) || []) forced.add(id);
@@ -181,7 +186,8 @@ it(`after any of ${CHANGES} changes nothing refers to what is gone unless forced
     const [one] = await fieldsOf(type);
     if (!one) continue;
     const path = `field:${type}.${one.key}`;
-    const all = await findConsumers(ctx, db, ctx.metamodel, undefined, (references) =>
+    // another metamodel object knows no contents, so that all are parsed
+    const all = await findConsumers(ctx, db, { ...ctx.metamodel }, (references) =>
       [...references].flat().filter((part) => part === path || part.startsWith(`option:${type}.${one.key}.`)),
     );
     const answer = await admin.get(`${types}/${type}/usage?field_key=${one.key}&page_size=200`);

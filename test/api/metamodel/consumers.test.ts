@@ -51,11 +51,57 @@ describe('the usage of a part of the metamodel', () => {
     const refused = await steward.delete(`${types}/${type}`);
     expect(refused.body).toMatchObject({ code: 'in_use', consumer_count: 2, hidden_consumers: 1 });
     expect(refused.text).not.toContain('Of the member');
+    expect((await steward.delete(`${types}/${type}?dry_run=true`)).body).toMatchObject({
+      consumer_count: 2,
+      needs_force: true,
+    });
     expect((await admin.get(`${types}/${type}/usage`)).body).toMatchObject({ total: 2, hidden: 0 });
   });
 });
 
 describe('a change that breaks consumers', () => {
+  it('says so if the caller may read none of them', async () => {
+    const { type } = await makeParts(admin);
+    await member.create('/api/v1/bookmarks', { name: 'Private', filters: { types: [type] } });
+    const steward = await t.holding('admin.metamodel');
+    const { body } = await steward.delete(`${types}/${type}`);
+    expect(body.detail).toBe(
+      'The change breaks 1 consumer that you may not read. Let their owners change them, or break them with force=true.',
+    );
+  });
+
+  it('is named by a dry run of a deletion, which writes nothing', async () => {
+    const { type, other, relation } = await makeParts(admin);
+    const one = await admin.create('/api/v1/cards', { type, name: 'One' });
+    const two = await admin.create('/api/v1/cards', { type: other, name: 'Two' });
+    await admin.relate(relation, one.id, two.id);
+    const filters = { relations: { [relation]: true } };
+    await admin.create('/api/v1/bookmarks', { name: 'Related', filters });
+    const dry = (await admin.delete(`${relationTypes}/${relation}?dry_run=true`)).body;
+    expect(dry).toMatchObject({ dry_run: true, relations: 1, needs_force: true, consumer_count: 1 });
+    expect((await admin.get(`${relationTypes}/${relation}`)).status).toBe(200);
+    const hiding = (await admin.delete(`${types}/Objective?dry_run=true`)).body;
+    expect(hiding.dry_run).toBe(true);
+    expect((await admin.get(`${types}/Objective`)).body.is_hidden).toBe(false);
+  });
+
+  it('is a subtype that a formula compares, or a setting that hides processes', async () => {
+    const type = await makeType(admin, [field('total', 'number')], {
+      subtypes: [{ key: 'first', label: 'First' }],
+    });
+    const formula = 'IF(data.subtype == "first", 1, 2)';
+    const computed = { target_type_key: type, target_field_key: 'total', formula };
+    await admin.create('/api/v1/calculations', { name: 'By subtype', ...computed });
+    await expectProblem(admin.patch(`${types}/${type}`, { subtypes: [] }), 409, 'in_use');
+
+    const view = { name: 'Processes', filters: { types: ['BusinessProcess'] } };
+    await admin.create('/api/v1/bookmarks', view);
+    const setting = '/api/v1/settings/bpm-enabled';
+    await expectProblem(admin.patch(setting, { enabled: false }), 409, 'in_use');
+    expect((await admin.patch(`${setting}?force=true`, { enabled: false })).status).toBe(200);
+    expect((await admin.patch(setting, { enabled: true })).status).toBe(200);
+  });
+
   it('is also one that removes a subtype', async () => {
     const { type } = await makeParts(admin);
     const url = `${types}/${type}`;

@@ -14,7 +14,7 @@ import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
 import { deleteRows, findRows, insertRow, requireRow, updateRow } from '../../../kernel/resources/rows.ts';
 import { CAPABILITY_TYPE, LEVEL_FIELD, levelOptions } from '../../cards/rules/capability.ts';
 import { updateInventory } from '../changes/changes.inventory.ts';
-import { type ChangeRun, checkSeen, type Impact, noImpact } from '../changes/changes.types.ts';
+import { brokenBy, type ChangeRun, checkSeen, type Impact, noImpact } from '../changes/changes.types.ts';
 import {
   countRows,
   type Fields,
@@ -72,17 +72,18 @@ export async function patchCardType(run: ChangeRun, key: string, input: CardType
 
 /**
  * Deletes a custom type with its roles and the relation types that connect it; a built-in type is hidden.
+ * @returns the result, or the impact of a dry run.
  * @throws EstateError `not_found`, `precondition_failed`, `cards_present`, `relation_types_present`; LargeChange.
  */
 export async function deleteCardType(run: ChangeRun, key: string): Promise<JsonText> {
   const before = await lockCardType(run, key);
-  if (before.built_in) {
-    if (!before.is_hidden) await writeCardType(run, before, { is_hidden: true });
-    return JSON.stringify({ status: 'hidden', key });
-  }
-  await removeCardType(run, before);
-  await updateInventory(run);
-  return JSON.stringify({ status: 'deleted', key });
+  const status = before.built_in ? 'hidden' : 'deleted';
+  let impact = noImpact;
+  if (!before.built_in) {
+    await removeCardType(run, before);
+    impact = { ...noImpact, ...(await updateInventory(run)), ...brokenBy(run) };
+  } else if (!before.is_hidden) impact = await writeCardType(run, before, { is_hidden: true });
+  return JSON.stringify(run.dryRun ? impact : { status, key });
 }
 
 /** @throws EstateError `same_names_present` with the number of active cards that share their name with a sibling. */
@@ -131,7 +132,7 @@ function takenPrefix({ metamodel }: Work, key: string, prefix: string | undefine
   return [{ field: 'number_prefix', code: 'prefix_taken', message }];
 }
 
-async function lockCardType(run: ChangeRun, key: string): Promise<CardTypeRow> {
+export async function lockCardType(run: ChangeRun, key: string): Promise<CardTypeRow> {
   const row = await requireRow(run.work.sql, CardTypeDefinition, 'card type', { key });
   await checkSeen(run, () => readCardType(run.work.sql, key, run.language));
   return row;
@@ -187,7 +188,7 @@ export async function writeCardType(
   };
 }
 
-function fieldsOf({ fields_schema }: CardTypeRow): Fields {
+export function fieldsOf({ fields_schema }: CardTypeRow): Fields {
   return new Map(
     fields_schema.flatMap(({ fields }) => fields).map((field) => [field.key, compileField(field)]),
   );
@@ -196,7 +197,7 @@ function fieldsOf({ fields_schema }: CardTypeRow): Fields {
 const subtypesOf = ({ subtypes }: CardTypeRow) => new Set(subtypes.map(({ key }) => key));
 
 /** The service writes the levels of capabilities itself, so their field must accept the values that it writes. */
-function refuseFrozenLevels(type: string, before: Fields, after: Fields): void {
+export function refuseFrozenLevels(type: string, before: Fields, after: Fields): void {
   if (type !== CAPABILITY_TYPE || !before.has(LEVEL_FIELD)) return;
   const field = after.get(LEVEL_FIELD);
   const fits = field?.type === 'single_select' && levelOptions.every((option) => field.options.has(option));

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../../../platform/errors.ts';
+import { today } from '../../../kernel/dates.ts';
 import type { CardTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
 import type { Field, FieldOption, Section, Subtype } from '../../../kernel/metamodel/metamodel.types.ts';
 import { isObject } from '../../../kernel/shapes.ts';
@@ -117,6 +118,10 @@ function cleanSections(sections: Section[], before: readonly Section[], errors: 
       ),
     };
   });
+  for (const [s, { fields }] of clean.entries())
+    for (const [f, { aliases = [] }] of fields.entries())
+      for (const [a, { key }] of aliases.entries())
+        unique(keys, key, `fields_schema.${s}.fields.${f}.aliases.${a}.key`, errors);
   if (keys.size > MAX_FIELDS) {
     errors.push({ field: 'fields_schema', code: 'too_many', message: `has more than ${MAX_FIELDS} fields` });
   }
@@ -146,7 +151,27 @@ function cleanField(
     ...cleanOptions(field, stored, path, errors),
     ...translationsOf(field, path, errors),
     ...deprecationIn(field, stored, path, errors),
+    ...cleanAliases(field, stored, path, errors),
   };
+}
+
+/** The former keys of a field, but for those whose removal has come. No field of the type has one of them. */
+function cleanAliases(
+  { aliases = [] }: Field,
+  stored: Field | undefined,
+  path: string,
+  errors: FieldError[],
+): Pick<Field, 'aliases'> {
+  const kept = aliases.map((alias, n) => {
+    const known = stored?.aliases?.find(({ key }) => key === alias.key);
+    const at = `${path}.aliases.${n}.deprecation`;
+    return {
+      key: alias.key,
+      deprecation: cleanDeprecation(alias.deprecation, known?.deprecation, at, errors),
+    };
+  });
+  const valid = kept.filter(({ deprecation }) => deprecation.removal > today());
+  return valid.length > 0 ? { aliases: valid } : {};
 }
 
 /** The options of a field or relation attribute: required for selects, not allowed for other types. */

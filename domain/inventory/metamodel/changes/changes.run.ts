@@ -13,6 +13,7 @@ import { loadCards, lockCards, typeOf } from '../../cards/cards.load.ts';
 import { rescored } from '../../cards/cards.rows.ts';
 import { saveCards } from '../../cards/cards.save.ts';
 import { createCardType, deleteCardType, patchCardType } from '../card-types/card-types.changes.ts';
+import { type FieldRename, renameField } from '../card-types/rename.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
 import {
   createRelationType,
@@ -199,6 +200,7 @@ const handlers = {
   create_card_type: (run, { body }) => createCardType(run, body!),
   patch_card_type: (run, { key, body }) => patchCardType(run, key, body!),
   delete_card_type: (run, { key }) => deleteCardType(run, key),
+  rename_field: (run, { key, body }) => renameField(run, key, body as unknown as FieldRename),
   create_relation_type: (run, { body }) => createRelationType(run, body!),
   patch_relation_type: (run, { key, body }) => patchRelationType(run, key, body!),
   delete_relation_type: (run, { key }) => deleteRelationType(run, key),

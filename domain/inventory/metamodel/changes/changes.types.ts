@@ -9,7 +9,7 @@ import { requireGrantable } from '../../../kernel/permissions/grants.ts';
 import { appPermissionOf, type CardPermission } from '../../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
 import { arrayOf, BooleanOf, Choice, Count, type StaticOf } from '../../../kernel/shapes.ts';
-import { brokenConsumers, type FoundConsumers, listed, noConsumers } from '../usage/consumers.ts';
+import { breaks, brokenConsumers, type FoundConsumers, listed, noConsumers } from '../usage/consumers.ts';
 
 /** One change of the metamodel during its execution: in a request, in a job, or as the undo of another change. */
 export interface ChangeRun {
@@ -102,6 +102,12 @@ export const noImpact: Impact = {
   needs_force: false,
   as_job: false,
 };
+
+/** The members of an impact about consumers. */
+export const brokenBy = ({ broken, unannounced }: ChangeRun) => ({
+  ...listed(broken),
+  needs_force: breaks(unannounced),
+});
 
 /**
  * Compares the locked object with the version that the client, or the request that started the job, has read.

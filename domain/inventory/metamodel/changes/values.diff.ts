@@ -15,6 +15,8 @@ export interface ValueChanges {
   /** Keys of the removed fields. */
   removed: string[];
   retyped: { from: CompiledField; to: CompiledField }[];
+  /** Fields that have another key. */
+  renamed: { from: string; to: string }[];
   /** Removed options of fields that retain their type. */
   options: { field: string; removed: ReadonlySet<string> }[];
 }
@@ -26,7 +28,7 @@ export function setDifference<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): S
 
 /** Compares the fields of a type before and after a change. */
 export function valueChanges(before: Fields, after: Fields): ValueChanges {
-  const changes: ValueChanges = { removed: [], retyped: [], options: [] };
+  const changes: ValueChanges = { removed: [], retyped: [], renamed: [], options: [] };
   for (const from of before.values()) {
     const to = after.get(from.key);
     if (!to) changes.removed.push(from.key);
@@ -39,16 +41,20 @@ export function valueChanges(before: Fields, after: Fields): ValueChanges {
   return changes;
 }
 
-export function changesNothing({ removed, retyped, options }: ValueChanges): boolean {
-  return removed.length + retyped.length + options.length === 0;
+export function changesNothing({ removed, retyped, renamed, options }: ValueChanges): boolean {
+  return removed.length + retyped.length + renamed.length + options.length === 0;
 }
 
 /** Attributes converted to the changed fields; values that do not fit the new type are omitted. */
 export function convertAttributes(
   attributes: Record<string, unknown>,
-  { removed, retyped, options }: ValueChanges,
+  { removed, retyped, renamed, options }: ValueChanges,
 ): Record<string, unknown> {
   const values = new Map(Object.entries(attributes));
+  for (const { from, to } of renamed) {
+    if (values.has(from)) values.set(to, values.get(from));
+    values.delete(from);
+  }
   for (const key of removed) values.delete(key);
   for (const { to } of retyped) {
     if (!values.has(to.key)) continue;
@@ -68,8 +74,8 @@ export function convertAttributes(
 }
 
 /** Rows whose `attributes` have values that the changes concern, as a condition over the alias `t`. */
-export function touchedRows({ removed, retyped, options }: ValueChanges): Fragment {
-  const keys = [...removed, ...retyped.map(({ to }) => to.key)];
+export function touchedRows({ removed, retyped, renamed, options }: ValueChanges): Fragment {
+  const keys = [...removed, ...retyped.map(({ to }) => to.key), ...renamed.map(({ from }) => from)];
   return options.reduce(
     (rows, { field, removed: gone }) =>
       fragment`${embed(rows)} or (${embed(hasOption('t.attributes', field, [...gone]))})`,

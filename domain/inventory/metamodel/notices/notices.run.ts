@@ -7,7 +7,7 @@ import { today } from '../../../kernel/dates.ts';
 import type { RunningJob } from '../../../kernel/jobs/jobs.running.ts';
 import { deprecationOf } from '../../../kernel/metamodel/deprecations.ts';
 import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
-import { type FoundConsumers, findConsumers, keyOf } from '../usage/consumers.ts';
+import { type FoundConsumers, findConsumers } from '../usage/consumers.ts';
 
 /** How many days before the removal owners are reminded. */
 const REMINDER_DAYS = 7;
@@ -44,19 +44,14 @@ async function findUses(
   metamodel: Metamodel,
   ownerId?: string,
 ): Promise<FoundConsumers> {
-  const { deprecations } = metamodel;
   const day = today();
-  // what belongs to a type can be named without the type
-  const keys = [...deprecations.keys()].some((path) => path.startsWith('type:'))
-    ? undefined
-    : [...deprecations.keys()].map(keyOf);
   const announced = (paths: Reference): string[] => {
     const parts = paths.flatMap((path) => deprecationOf(metamodel, path) ?? []);
     const isGoing = parts.length === paths.length && parts.every(({ removal }) => removal > day);
     return isGoing ? parts.map(({ path }) => path) : [];
   };
   const select = (references: Iterable<Reference>) => [...new Set([...references].flatMap(announced))];
-  return await findConsumers(ctx, sql, metamodel, keys, select, ownerId);
+  return await findConsumers(ctx, sql, metamodel, select, ownerId);
 }
 
 async function notifyOwner(

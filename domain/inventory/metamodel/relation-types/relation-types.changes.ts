@@ -11,6 +11,7 @@ import type { Cardinality } from '../../../kernel/metamodel/metamodel.types.ts';
 import { deleteRows, insertRow, requireRow, updateRow } from '../../../kernel/resources/rows.ts';
 import { deleteInstances, updateInventory } from '../changes/changes.inventory.ts';
 import {
+  brokenBy,
   type ChangeRun,
   changeWork,
   checkSeen,
@@ -73,16 +74,23 @@ export async function deleteRelationType(run: ChangeRun, key: string): Promise<J
   const { work } = run;
   const before = await lockRelationType(run, key);
   const instances = await countInstances(work, key);
-  if (instances > 0 && !run.force) {
+  if (instances > 0 && !run.force && !run.dryRun) {
     const message = `The type has ${counted(instances, 'relation')}; force=true deletes them with it.`;
     throw new EstateError('instances_present', message, {
       extra: { message, instance_count: instances, key },
     });
   }
-  await removeInstances(run, before, instances);
-  if (before.built_in) {
+  if (!run.dryRun) await removeInstances(run, before, instances);
+  // a dry run only hides it: its relations are still there
+  if (before.built_in || run.dryRun) {
     if (!before.is_hidden) await writeRelationType(run, before, { is_hidden: true });
   } else await removeRelationType(run, before);
+  if (run.dryRun) {
+    const consumers = brokenBy(run);
+    const needs_force = consumers.needs_force || instances > 0;
+    const as_job = instances > run.limit;
+    return JSON.stringify({ ...noImpact, relations: instances, ...consumers, needs_force, as_job });
+  }
   const status = before.built_in ? 'hidden' : 'deleted';
   return JSON.stringify({ status, key, removed_instances: instances });
 }

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { counted } from '../../../../platform/counted.ts';
 import { embed, fragment, query, type Sql } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
-import type { ConsumerKind, Ctx } from '../../../kernel/context.ts';
+import type { ConsumerKind, Ctx, Reference, Work } from '../../../kernel/context.ts';
 import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { Count, component, Nullable, object, Timestamp, Uuid } from '../../../kernel/shapes.ts';
 import { partsOf } from './parts.ts';
@@ -44,19 +44,13 @@ interface StoredConsumer extends Omit<Consumer, 'owner' | 'uses'> {
   owner_id: string | null;
   owner_name: string | null;
   is_visible: boolean;
-  content: unknown;
 }
 
 /** Rows between which other requests are answered. */
 const CHUNK = 500;
-/** With more keys, reading every object is faster than searching each for all of them. */
-const MAX_KEYS = 20;
 
 /**
- * Reads the objects of all kinds of which `select` returns paths. Objects are parsed at the time of the question, so that the
- * answer is never out of date; only those are that contain one of the keys, or a backslash, with which a key can be written
- * differently.
- * @param keys keys of which every wanted object has one; undefined: all objects are parsed.
+ * Reads the objects of all kinds of which `select` returns paths.
  * @param select the wanted paths of an object, from its references as alternatives.
  * @param ownerId only objects of this user.
  */
@@ -64,19 +58,20 @@ export async function findConsumers(
   ctx: Ctx,
   sql: Sql,
   metamodel: Metamodel,
-  keys: readonly string[] | undefined,
-  select: (references: Iterable<readonly string[]>) => string[],
+  select: (references: Iterable<Reference>) => string[],
   ownerId?: string,
 ): Promise<FoundConsumers> {
   const consumers: Consumer[] = [];
   let hidden = 0;
   const seesAll = ctx.caller.permissions === '*' && !ctx.caller.scopes;
   for (const kind of ctx.extensions.consumers) {
-    for (const [n, row] of (await storedConsumers(ctx, sql, kind, keys, ownerId)).entries()) {
-      if (n % CHUNK === CHUNK - 1) await new Promise(setImmediate);
-      const uses = select(kind.references(row.content, metamodel));
-      if (uses.length === 0) continue;
-      if (row.is_visible || seesAll) consumers.push(consumerOf(row, uses));
+    const uses = new Map<string, string[]>();
+    for (const [id, references] of await readReferences(ctx, sql, metamodel, kind, ownerId)) {
+      const selected = select(references);
+      if (selected.length > 0) uses.set(id, selected);
+    }
+    for (const row of uses.size > 0 ? await storedConsumers(ctx, sql, kind, [...uses.keys()]) : []) {
+      if (row.is_visible || seesAll) consumers.push(consumerOf(row, uses.get(row.id)!));
       else hidden += 1;
     }
   }
@@ -85,25 +80,76 @@ export async function findConsumers(
   return { consumers: sorted.map(([, one]) => one), hidden };
 }
 
+/** What contents refer to in one metamodel, by kind and the hash of the content. */
+type Known = Map<ConsumerKind, Map<string, readonly Reference[]>>;
+const known = new WeakMap<Metamodel, Known>();
+
+/**
+ * The references of all objects of a kind, by id. A content is parsed once for each metamodel; which content an object has is
+ * read at the time of the question, so that the answer is never out of date.
+ */
+async function readReferences(
+  ctx: Ctx,
+  sql: Sql,
+  metamodel: Metamodel,
+  kind: ConsumerKind,
+  ownerId: string | undefined,
+): Promise<Map<string, readonly Reference[]>> {
+  const owner = ownerId ?? null;
+  const rows = await query(sql).rows<{ id: string; hash: string }>`select x.id, md5(x.content::text) as hash
+    from (${embed(kind.rows(ctx))}) x where ${owner}::uuid is null or x.owner_id = ${owner}::uuid`;
+  const byKind: Known = known.get(metamodel) ?? new Map();
+  known.set(metamodel, byKind);
+  const before = byKind.get(kind) ?? new Map<string, readonly Reference[]>();
+  // contents that no object has any more are forgotten
+  const now = ownerId === undefined ? new Map<string, readonly Reference[]>() : before;
+  const missing = new Set(rows.flatMap(({ hash }) => (before.has(hash) ? [] : [hash])));
+  const contents = missing.size > 0 ? await readContents(ctx, sql, kind, [...missing]) : new Map();
+  const found = new Map<string, readonly Reference[]>();
+  for (const [n, { id, hash }] of rows.entries()) {
+    let references = before.get(hash) ?? now.get(hash);
+    if (!references) {
+      if (n % CHUNK === CHUNK - 1) await new Promise(setImmediate);
+      references = contents.has(hash) ? [...kind.references(contents.get(hash), metamodel)] : [];
+    }
+    if (contents.has(hash) || before.has(hash)) now.set(hash, references);
+    found.set(id, references);
+  }
+  byKind.set(kind, now);
+  return found;
+}
+
+/** With more of them, all contents are read. */
+const FEW = 200;
+
+/** Contents of a kind by their hashes. */
+async function readContents(
+  ctx: Ctx,
+  sql: Sql,
+  kind: ConsumerKind,
+  hashes: readonly string[],
+): Promise<Map<string, unknown>> {
+  const wanted =
+    hashes.length > FEW ? fragment`true` : fragment`md5(x.content::text) = any(${[...hashes]}::text[])`;
+  const rows = await query(sql).rows<{
+    hash: string;
+    content: unknown;
+  }>`select md5(x.content::text) as hash, x.content
+    from (${embed(kind.rows(ctx))}) x where ${embed(wanted)}`;
+  return new Map(rows.map(({ hash, content }) => [hash, content]));
+}
+
 async function storedConsumers(
   ctx: Ctx,
   sql: Sql,
   kind: ConsumerKind,
-  keys: readonly string[] | undefined,
-  ownerId: string | undefined,
+  ids: readonly string[],
 ): Promise<StoredConsumer[]> {
-  const wanted =
-    keys && keys.length <= MAX_KEYS
-      ? fragment`strpos(x.words, ${'\\\\'}) > 0
-          or exists (select from unnest(${[...keys]}::text[]) k where strpos(x.words, k) > 0)`
-      : fragment`true`;
   return await query(sql)
     .rows<StoredConsumer>`select x.id, x.kind, x.name, x.owner_id, u.display_name as owner_name,
-      utc(x.last_used_at) as last_used_at, x.link, x.is_visible, x.content
-    from (select r.*, r.content::text as words from (${embed(kind.rows(ctx))}) r offset 0) x
-    left join users u on u.id = x.owner_id
-    where (${embed(wanted)})
-      and (${ownerId ?? null}::uuid is null or x.owner_id = ${ownerId ?? null}::uuid) order by x.id`;
+      utc(x.last_used_at) as last_used_at, x.link, x.is_visible
+    from (${embed(kind.rows(ctx))}) x left join users u on u.id = x.owner_id
+    where x.id = any(${[...ids]}::text[]) order by x.id`;
 }
 
 function consumerOf(
@@ -114,12 +160,19 @@ function consumerOf(
   return { kind, id, name, owner, last_used_at, link, uses: uses.slice(0, MAX_USES) };
 }
 
-/** The last part of a path: the key that an object must contain to refer to it. */
-export const keyOf = (path: string): string => {
-  const [kind, rest = ''] = path.split(/:(.*)/s);
-  const dots = kind === 'type' || kind === 'relation_type' ? 0 : kind!.endsWith('option') ? 2 : 1;
-  return rest.split('.').slice(dots).join('.');
-};
+/** Stores the present keys of renamed fields in all objects that can follow. */
+export async function renameInConsumers(ctx: Ctx, work: Work, metamodel: Metamodel): Promise<void> {
+  for (const kind of ctx.extensions.consumers) {
+    if (!kind.write) continue;
+    const rows = await query(work.sql).rows<{ id: string; content: unknown }>`select x.id, x.content
+      from (${embed(kind.rows(ctx))}) x order by x.id`;
+    for (const { id, content } of rows) {
+      const before = JSON.stringify(content);
+      kind.references(content, metamodel);
+      if (JSON.stringify(content) !== before) await kind.write(work, id, content);
+    }
+  }
+}
 
 /**
  * The objects that break if parts of the metamodel are taken away: nothing else is left that they refer to.
@@ -133,10 +186,9 @@ export async function consumersOf(
   announced: ReadonlySet<string> = new Set(),
 ): Promise<FoundConsumers> {
   if ([...broken].every((path) => announced.has(path))) return noConsumers;
-  const keys = [...new Set([...broken].map(keyOf))];
   const breaks = (paths: readonly string[]) =>
     paths.every((path) => broken.has(path)) && !paths.every((path) => announced.has(path));
-  return await findConsumers(ctx, sql, metamodel, keys, (references) => [
+  return await findConsumers(ctx, sql, metamodel, (references) => [
     ...new Set([...references].flatMap((paths) => (breaks(paths) ? paths : []))),
   ]);
 }
@@ -144,7 +196,7 @@ export async function consumersOf(
 /** References of stored objects to parts that do not exist, by kind and id. */
 export async function danglingReferences(ctx: Ctx, sql: Sql, metamodel: Metamodel): Promise<FoundConsumers> {
   const { signatures } = partsOf(metamodel);
-  return await findConsumers(ctx, sql, metamodel, undefined, (references) =>
+  return await findConsumers(ctx, sql, metamodel, (references) =>
     [...references].flatMap((paths) => (paths.some((path) => signatures.has(path)) ? [] : paths)),
   );
 }
@@ -175,9 +227,13 @@ export function inUse(found: FoundConsumers): EstateError {
   const count = found.consumers.length + found.hidden;
   const others = count - names.length;
   const list = [...names, ...(others > 0 ? [`${others} more`] : [])].join(', ');
+  const which =
+    names.length > 0
+      ? `: ${list}. Change or delete them`
+      : ' that you may not read. Let their owners change them';
   return new EstateError(
     'in_use',
-    `The change breaks ${counted(count, 'consumer')}: ${list}. Change or delete them, or break them with force=true.`,
+    `The change breaks ${counted(count, 'consumer')}${which}, or break them with force=true.`,
     { extra: listed(found) },
   );
 }

@@ -32,6 +32,7 @@ function collect({
   cardTypes,
   visibleRelationTypes,
   relationTypes,
+  aliases,
 }: Metamodel): MetamodelParts {
   const signatures = new Map<string, string>();
   const types = new Map<string, string[]>();
@@ -57,6 +58,13 @@ function collect({
         if (all) all.push(key);
         else types.set(`${kind}.${name}`, [key]);
       }
+  }
+  for (const [path, key] of aliases) {
+    const [type, former] = path.slice('field:'.length).split('.') as [string, string];
+    const field = signatures.get(`field:${type}.${key}`);
+    if (field === undefined || signatures.has(path)) continue;
+    signatures.set(path, field);
+    types.set(`field.${former}`, [...(types.get(`field.${former}`) ?? []), type]);
   }
   for (const key of visibleRelationTypes) {
     const type = relationTypes.get(key)!;

@@ -1,8 +1,8 @@
 import { type DeprecatedPart, deprecationOf } from '../../../kernel/metamodel/deprecations.ts';
 import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { isObject } from '../../../kernel/shapes.ts';
-import { readParams, wordsOf } from './params.ts';
-import { References } from './references.ts';
+import { readParams, replaceWords, wordsOf } from './params.ts';
+import { References, renameKeys } from './references.ts';
 
 /** What a request names. */
 export interface NamedParts {
@@ -59,12 +59,7 @@ class Reader {
   }
 
   /** @param ofRelations whether `type` and `attributes` are those of relations. */
-  object(
-    part: Readonly<Record<string, unknown>>,
-    ofRelations: boolean,
-    within?: readonly string[],
-    depth = 0,
-  ): void {
+  object(part: Record<string, unknown>, ofRelations: boolean, within?: readonly string[], depth = 0): void {
     this.#left -= 1;
     if (this.#left < 0 || depth > MAX_DEPTH) return;
     const isOfRelations = ofRelations || part.kind === 'relations';
@@ -78,7 +73,7 @@ class Reader {
     }
   }
 
-  #cards(part: Readonly<Record<string, unknown>>, within: readonly string[] | undefined) {
+  #cards(part: Record<string, unknown>, within: readonly string[] | undefined) {
     const named = typeMembers
       .flatMap((name) => wordsOf(part[name]))
       .filter((key) => this.#found.hasType(key));
@@ -86,10 +81,14 @@ class Reader {
     const types = [...named, ...readParams(this.#found, part, named.length > 0 ? named : within)];
     const scope = types.length > 0 ? types : within;
     for (const name of columnMembers)
-      for (const word of wordsOf(part[name])) this.#found.path(word.replace(/^-/, ''), scope);
+      replaceWords(part, name, (word) => {
+        const [, sign = '', path = ''] = /^(-?)(.*)$/s.exec(word)!;
+        return `${sign}${this.#found.path(path, scope)}`;
+      });
     if (isObject(part.attributes))
-      for (const [key, value] of Object.entries(part.attributes))
-        if (this.#found.hasField(key)) this.#found.field(key, scope, value === null ? [] : [value].flat());
+      renameKeys(part.attributes, (key, value) =>
+        this.#found.hasField(key) ? this.#found.field(key, scope, value === null ? [] : [value].flat()) : key,
+      );
     return scope;
   }
 
@@ -110,17 +109,28 @@ class Reader {
   }
 }
 
+function readRequest(metamodel: Metamodel, { url, params, query, body }: Omit<NamedParts, 'noted'>): Reader {
+  const reader = new Reader(metamodel);
+  const ofRelations = /\/relations?\b/.test(url);
+  reader.path(url, params, query);
+  // other bodies are files and streams
+  const objects = [body].flat().filter((part) => isObject(part) && part.constructor === Object);
+  for (const part of [query, ...objects]) if (isObject(part)) reader.object(part, ofRelations);
+  return reader;
+}
+
+/** Gives the fields that a request names by former keys their present ones, in place. @returns the paths of the former. */
+export function renameParts(metamodel: Metamodel, named: Omit<NamedParts, 'noted'>): string[] {
+  const paths = [...readRequest(metamodel, named).all].filter((all) => all.length === 1).flat();
+  return paths.filter((path) => metamodel.aliases.has(path));
+}
+
 /**
  * The deprecated parts that a request names: in its path, its parameters, its body, or as its command has noted. A name that
  * several types have counts if it is deprecated in all of them.
  */
 export function deprecatedParts(metamodel: Metamodel, named: NamedParts): DeprecatedPart[] {
-  const reader = new Reader(metamodel);
-  const ofRelations = /\/relations?\b/.test(named.url);
-  reader.path(named.url, named.params, named.query);
-  // other bodies are files and streams
-  const body = [named.body].flat().filter((part) => isObject(part) && part.constructor === Object);
-  for (const part of [named.query, ...body]) if (isObject(part)) reader.object(part, ofRelations);
+  const reader = readRequest(metamodel, named);
   const found = new Map<string, DeprecatedPart>();
   for (const paths of [...reader.all, ...[...named.noted].map((path) => [path])]) {
     const parts = paths.flatMap((path) => deprecationOf(metamodel, path) ?? []);

@@ -35,14 +35,9 @@ export async function readUsage(
 ): Promise<FoundConsumers & { total: number; page: number; page_size: number }> {
   requirePart(ctx.metamodel, asked);
   const isAsked = pathsOf(asked);
-  const key = asked.option_key ?? asked.field_key;
-  const found = await findConsumers(
-    ctx,
-    ctx.db,
-    ctx.metamodel,
-    key === undefined ? undefined : [key],
-    (references) => [...new Set([...references].flatMap((paths) => paths.filter(isAsked)))],
-  );
+  const found = await findConsumers(ctx, ctx.db, ctx.metamodel, (references) => [
+    ...new Set([...references].flatMap((paths) => paths.filter(isAsked))),
+  ]);
   const { consumers, hidden } = found;
   const shown = consumers.slice((page - 1) * size, page * size);
   return { consumers: shown, total: consumers.length, hidden, page, page_size: size };

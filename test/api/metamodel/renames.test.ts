@@ -1,0 +1,183 @@
+import { danglingReferences } from '../../../domain/inventory/metamodel/usage/consumers.ts';
+import { systemContext } from '../../../domain/kernel/services.ts';
+import { startWorkers } from '../../../workers/runtime.ts';
+import { closeAfterAll, expectProblem, openApp, type TestResponse } from '../../support/harness.ts';
+import { untilStatus } from '../../support/jobs.ts';
+import { useEverywhere } from './consumers.fixture.ts';
+import { field, makeRelationType, makeType, options, storedCard, types } from './metamodel.fixture.ts';
+
+const { t, db, admin } = await openApp(['admin']);
+
+closeAfterAll(await startWorkers(t.services));
+
+const removal = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+const sunset = new Date(removal).toUTCString();
+
+/** A type as `useEverywhere` uses it, with keys that no other type has, and a card. */
+async function makeUsed() {
+  const fields = [
+    field('grade', 'single_select', { options: options('gold', 'silver') }),
+    field('size', 'number'),
+    field('total', 'number'),
+  ];
+  const type = await makeType(admin, fields, {
+    subtypes: [{ key: 'small', label: 'Small', hidden_fields: ['size'] }],
+  });
+  const other = await makeType(admin);
+  const relation = await makeRelationType(admin, type, other);
+  const { id } = await admin.create('/api/v1/cards', {
+    type,
+    name: 'One',
+    attributes: { size: 7, grade: 'gold' },
+  });
+  return { type, other, relation, card: id as string };
+}
+const rename = (type: string, from: string, key: string, query = '') =>
+  admin.post(`${types}/${type}/fields/${from}/rename${query}`, { key, removal });
+const dangling = async () => {
+  const ctx = await systemContext(t.services, 'test');
+  return (await danglingReferences(ctx, db, ctx.metamodel)).consumers;
+};
+const told = ({ status, headers }: TestResponse) => [status, headers.sunset];
+
+it('cards and stored objects follow a rename, and its undo', async () => {
+  const { type, other, relation, card } = await makeUsed();
+  const made = await useEverywhere(t, admin, { type, other, relation });
+  // a survey and a mapping cannot follow
+  const refused = await rename(type, 'size', 'extent');
+  expect(refused.body.code).toBe('in_use');
+  expect(refused.body.consumers.map(({ kind }: { kind: string }) => kind)).toEqual([
+    'itsm_mapping',
+    'survey',
+  ]);
+  await admin.delete(`/api/v1/surveys/${made.survey}`);
+  await db('itsm_mappings').where({ id: made.itsm_mapping }).delete();
+  const before = (await admin.get(`${types}/${type}`)).body;
+  const dry = (await rename(type, 'size', 'extent', '?dry_run=true')).body;
+  expect(dry).toMatchObject({ dry_run: true, cards: 1, consumer_count: 0, needs_force: false });
+
+  const answer = await rename(type, 'size', 'extent');
+  expect(answer.status).toBe(200);
+  const [{ fields }] = answer.body.fields_schema;
+  expect(fields[1]).toMatchObject({
+    key: 'extent',
+    label: 'size',
+    aliases: [{ key: 'size', deprecation: { removal } }],
+  });
+  expect(answer.body.subtypes[0].hidden_fields).toEqual(['extent']);
+  expect((await storedCard(t, card)).attributes).toEqual({ extent: 7, grade: 'gold' });
+  expect(await dangling()).toEqual([]);
+  const uses = (await admin.get(`${types}/${type}/usage?field_key=extent`)).body.consumers;
+  expect(uses.map(({ kind }: { kind: string }) => kind)).toEqual([
+    'calculation',
+    'dashboard',
+    'extraction_schedule',
+    'feed',
+    'portal',
+    'report',
+    'view',
+  ]);
+  const view = await db('bookmarks').where({ id: made.view }).first();
+  expect(view.columns).toEqual(['name', 'attributes.extent']);
+  const feed = await db('bookmarks').where({ id: made.feed }).first();
+  expect(feed.filters.expression).toContain('attributes.grade = gold and attributes.extent > 1 and');
+  const { formula } = await db('calculations').where({ id: made.calculation }).first();
+  expect(formula).toContain('data.extent');
+
+  const schedule = () => db('extraction_schedules').where({ id: made.extraction_schedule }).first();
+  expect((await schedule()).request.filter).toContain('attributes.extent > 1');
+  await admin.undo(String(answer.headers['x-mutation-batch']));
+  expect((await admin.get(`${types}/${type}`)).body).toEqual(before);
+  expect((await storedCard(t, card)).attributes).toEqual({ size: 7, grade: 'gold' });
+  expect((await db('bookmarks').where({ id: made.view }).first()).columns).toEqual([
+    'name',
+    'attributes.size',
+  ]);
+  expect((await schedule()).request.filter).toContain('attributes.size > 1');
+  expect((await db('calculations').where({ id: made.calculation }).first()).formula).toBe(
+    formula.replace('data.extent', 'data.size'),
+  );
+  expect(await dangling()).toEqual([]);
+});
+
+it('requests may name it by the former key until the removal, and responses have the present one', async () => {
+  const key = 'breadth';
+  const former = `f${Date.now().toString(36)}`;
+  const type = await makeType(admin, [field(former, 'number'), field('kind', 'text')]);
+  const { id } = await admin.create('/api/v1/cards', { type, name: 'One', attributes: { [former]: 7 } });
+  expect((await rename(type, former, key)).status).toBe(200);
+  const q = (text: string) => encodeURIComponent(text);
+  const found = await admin.get(
+    `/api/v1/cards?filter=${q(`attributes.${former} > 1`)}&sort_by=attributes.${former}`,
+  );
+  expect([...told(found), found.body.items[0].attributes]).toEqual([200, sunset, { [key]: 7 }]);
+  expect(found.headers.link).toContain(`field:${type}.${former}`);
+  const patched = await admin.patch(`/api/v1/cards/${id}`, { attributes: { [former]: 8 } });
+  expect([...told(patched), patched.body.attributes]).toEqual([200, sunset, { [key]: 8 }]);
+  const created = await admin.post('/api/v1/cards', { type, name: 'Two', attributes: { [former]: 9 } });
+  expect([...told(created), created.body.attributes]).toEqual([201, sunset, { [key]: 9 }]);
+  const report = await admin.get(`/api/v1/reports/portfolio?type=${type}&size_field=${former}`);
+  expect(told(report)).toEqual([200, sunset]);
+  const view = await admin.post('/api/v1/bookmarks', {
+    name: 'v',
+    filters: { types: [type] },
+    columns: [`attributes.${former}`],
+  });
+  expect([...told(view), view.body.columns]).toEqual([201, sunset, [`attributes.${key}`]]);
+  const odata = await admin.get(
+    `/odata/v4/${type}?$select=id,${former}&$filter=${q(`${former} gt 1`)}&$orderby=${former}`,
+  );
+  expect(told(odata)).toEqual([200, sunset]);
+  expect(odata.body.value.map((one: Record<string, number>) => one[key])).toEqual([8, 9]);
+  // the client that named it is protected until then
+  const { fields_schema } = (await admin.get(`${types}/${type}`)).body;
+  delete fields_schema[0].fields[0].aliases;
+  await expectProblem(admin.patch(`${types}/${type}`, { fields_schema }), 409, 'in_use');
+
+  await db.raw(
+    `update card_types set fields_schema = replace(fields_schema::text, ?, '2026-01-01')::jsonb where key = ?`,
+    [removal, type],
+  );
+  await db('topic_versions').where({ topic: 'metamodel' }).increment('version', 1);
+  await expectProblem(admin.get(`/api/v1/cards?filter=${q(`attributes.${former} > 1`)}`), 422);
+  expect((await admin.patch(`${types}/${type}`, { fields_schema })).status).toBe(200);
+});
+
+it('imports may name it by the former key', async () => {
+  const key = 'depth';
+  const former = `g${Date.now().toString(36)}`;
+  const type = await makeType(admin, [field(former, 'number')]);
+  expect((await rename(type, former, key)).status).toBe(200);
+  for (const [media, body] of [
+    ['text/csv', `type,external_id,name,attributes.${former}\n${type},A,Ann,5\n`],
+    [
+      'application/x-ndjson',
+      JSON.stringify({ type, external_id: 'B', name: 'Bea', attributes: { [former]: 6 } }),
+    ],
+  ] as const) {
+    const headers = { 'content-type': media };
+    const url = '/api/v1/imports?kind=cards&dry_run=false';
+    const answer = await admin.request({ method: 'POST', url, payload: body, headers });
+    await untilStatus(t.services, answer.body.job_id, 'succeeded');
+  }
+  const cards = await db('cards').where({ type }).orderBy('external_id').pluck('attributes');
+  expect(cards).toEqual([{ [key]: 5 }, { [key]: 6 }]);
+});
+
+it('a rename is refused where it cannot be', async () => {
+  const type = await makeType(admin, [field('one', 'number'), field('two', 'number')]);
+  await expectProblem(rename(type, 'nope', 'three'), 404);
+  for (const key of ['two', 'name', 'one']) await expectProblem(rename(type, 'one', key), 422);
+  await expectProblem(
+    admin.post(`${types}/${type}/fields/one/rename`, { key: 'three', removal: '2020-01-01' }),
+    422,
+  );
+  await expectProblem(rename('Application', 'costTotalAnnual', 'cost'), 409, 'built_in_frozen');
+  expect((await rename(type, 'one', 'three')).status).toBe(200);
+  // the former key is taken until then, but by the field itself
+  const two = (await admin.get(`${types}/${type}`)).body.fields_schema;
+  await expectProblem(rename(type, 'two', 'one'), 422);
+  expect(two[0].fields[0].aliases).toHaveLength(1);
+  const back = await rename(type, 'three', 'one');
+  expect(back.body.fields_schema[0].fields[0]).toMatchObject({ key: 'one', aliases: [{ key: 'three' }] });
+});
