@@ -31,10 +31,10 @@ import { registerCommentRoutes } from './collaboration/attached/comments.routes.
 import { registerFileRoutes } from './collaboration/attached/files.routes.ts';
 import { registerStakeholderRoutes } from './collaboration/attached/stakeholders.routes.ts';
 import { registerTodoRoutes } from './collaboration/attached/todos.routes.ts';
+import { registerChannelRoutes } from './collaboration/channels/channels.routes.ts';
 import { registerNotificationRoutes } from './collaboration/notifications/notifications.routes.ts';
 import { registerSavedReportRoutes } from './collaboration/saved-reports/saved-reports.routes.ts';
 import { registerBookmarkRoutes, registerFavoriteRoutes } from './collaboration/views/bookmarks.routes.ts';
-import { registerChannelRoutes } from './collaboration/channels/channels.routes.ts';
 import { registerWebhookRoutes } from './collaboration/webhooks/webhooks.routes.ts';
 import { registerArchimateRoutes } from './exchange/archimate/archimate.routes.ts';
 import { registerExportRoutes, registerExtractRoutes } from './exchange/exports/exports.routes.ts';

@@ -5,11 +5,11 @@ import { duplicatesExtension } from '../analysis/duplicates/duplicates.extension
 import { modernizationsExtension } from '../analysis/modernizations/modernizations.extension.ts';
 import { analysisExtension } from '../analysis/runs/analysis.extension.ts';
 import { suppliersExtension } from '../analysis/suppliers/suppliers.extension.ts';
+import { channelsExtension } from '../collaboration/channels/channels.extension.ts';
 import { collaborationExtension } from '../collaboration/collaboration.extension.ts';
 import { notificationsExtension } from '../collaboration/notifications/notifications.extension.ts';
 import { savedReportsExtension } from '../collaboration/saved-reports/saved-reports.extension.ts';
 import { viewsExtension } from '../collaboration/views/views.extension.ts';
-import { channelsExtension } from '../collaboration/channels/channels.extension.ts';
 import { webhooksExtension } from '../collaboration/webhooks/webhooks.extension.ts';
 import { exchangeExtension } from '../exchange/exchange.extension.ts';
 import { itsmExtension } from '../exchange/itsm/itsm.extension.ts';

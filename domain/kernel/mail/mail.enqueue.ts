@@ -93,7 +93,11 @@ export interface Message {
 
 /** Enqueues messages to channels in the caller's transaction, as mails are. */
 export async function enqueueMessages(sql: Transaction, ctx: Ctx, messages: Message[]): Promise<void> {
-  const rows = messages.map(({ channel, parts }) => ({ recipient: '', channel_id: channel, content: { parts } }));
+  const rows = messages.map(({ channel, parts }) => ({
+    recipient: '',
+    channel_id: channel,
+    content: { parts },
+  }));
   await enqueueRows(sql, ctx, rows);
 }
 
@@ -121,7 +125,9 @@ interface StoredMail {
 }
 
 export async function loadMail(sql: Sql, id: string): Promise<StoredMail | undefined> {
-  return await sql('mails').where({ id }).first('id', 'recipient', 'channel_id', 'content', 'submitted_at', 'outcome');
+  return await sql('mails')
+    .where({ id })
+    .first('id', 'recipient', 'channel_id', 'content', 'submitted_at', 'outcome');
 }
 
 /** Records that sending the mail to the server has started. */
