@@ -39,6 +39,8 @@ test.each([
   expect(await namesOf('Payroll')).toEqual(['Payroll']);
   await page.getByRole('button', { name: 'Undo the import' }).click();
   await page.getByRole('heading', { name: 'The import is undone' }).waitFor();
+  await page.getByText('3 rows are as before the import.').waitFor();
+  expect(await page.getByText('New', { exact: true }).count()).toBe(0);
   await eventually(() => namesOf('Payroll')).toEqual([]);
   expect(await accessibility()).toEqual([]);
   expect(problems).toEqual([]);
@@ -92,6 +94,83 @@ test('numbers of an export keep their decimal point on a German page', async () 
   const text = 'external_id,name,attributes.numberOfUsers\nP-1,Point,1.234\n';
   await page.locator('input[type=file]').setInputFiles(file(text));
   await page.getByRole('row', { name: /Point.*1,23/ }).waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('all sheets of a workbook are imported at once in German, with their types and new tags', async () => {
+  await t.services.db('tag_groups').insert({ name: 'Region' });
+  const { email } = await person(t, { role: 'admin', display_name: 'Nora German' });
+  const { page, problems, accessibility } = await open('/import', { locale: 'de-DE' }, email);
+  const buffer = await workbook({
+    Anwendungen: [['Hinweis']],
+    Anwendung: [
+      ['Name', 'Externe ID', 'Untertyp', 'Übergeordnet', 'Schlagwörter'],
+      ['Steuer', 'Y-1', 'Microservice', null, 'Region/Nord'],
+      ['Steuer Web', 'Y-2', 'Mikroservice', 'Steuer', null],
+    ],
+    Initiative: [
+      ['Name', 'Externe ID', 'Status'],
+      ['Ablösung', 'Y-3', 'Im Plan'],
+    ],
+  });
+  await page.locator('input[type=file]').setInputFiles({ name: 'alle.xlsx', mimeType: XLSX, buffer });
+  // one sheet has no such columns: its name and the column are named
+  await page.getByRole('alert').filter({ hasText: 'Hinweis' }).waitFor();
+  await page.getByRole('combobox', { name: 'Tabellenblatt' }).click();
+  await page.getByRole('option', { name: 'Initiative' }).click();
+  // the sheet is named after its type, and the column Status is its field
+  await page.getByText('3 von 3 Spalten zugeordnet').waitFor();
+  await page.getByRole('row', { name: /Ablösung.*Status.*Im Plan/ }).waitFor();
+
+  const whole = await workbook({
+    Anwendung: [
+      ['Name', 'Externe ID', 'Untertyp', 'Übergeordnet', 'Schlagwörter'],
+      ['Steuer', 'Y-1', 'Microservice', null, 'Region/Nord'],
+      ['Steuer Web', 'Y-2', 'Mikroservice', 'Steuer', null],
+      ['Steuer App', 'Y-4', null, 'Nirgends', null],
+    ],
+    Initiative: [
+      ['Name', 'Externe ID', 'Status'],
+      ['Ablösung', 'Y-3', 'Im Plan'],
+    ],
+  });
+  await page.getByRole('button', { name: 'Andere Datei' }).click();
+  await page.locator('input[type=file]').setInputFiles({ name: 'alle.xlsx', mimeType: XLSX, buffer: whole });
+  await page.getByText('Alle Blätter:').waitFor();
+  await page.getByRole('switch', { name: 'Fehlende Tags anlegen' }).setChecked(true, { force: true });
+  await page.getByRole('row', { name: /Y-2.*ist kein Untertyp dieses Typs.*Microservice/ }).waitFor();
+  await page.getByRole('row', { name: /Y-4.*Diese übergeordnete Karte gibt es nicht/ }).waitFor();
+  expect(await accessibility()).toEqual([]);
+  await page.getByRole('button', { name: '2 von 4 Zeilen übernehmen' }).click();
+  await page.getByRole('heading', { name: 'Die Datei ist importiert' }).waitFor();
+  expect(await t.services.db('tags').where({ name: 'Nord' })).toHaveLength(1);
+  const [card] = await t.services.db('cards').where({ external_id: 'Y-3' });
+  expect([card.type, card.attributes.initiativeStatus]).toEqual(['Initiative', 'onTrack']);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('texts that mean thousands or decimals are asked for', async () => {
+  const { email } = await person(t, { role: 'admin', display_name: 'Nils German' });
+  const { page, problems, accessibility } = await open(
+    '/import?type=Application',
+    { locale: 'de-DE' },
+    email,
+  );
+  const buffer = await workbook({
+    Cards: [
+      ['Name', 'Externe ID', 'Anzahl Nutzende'],
+      ['Viele', 'Z-1', '1.234'],
+      ['Wenige', 'Z-2', 1.234],
+    ],
+  });
+  await page.locator('input[type=file]').setInputFiles({ name: 'zahlen.xlsx', mimeType: XLSX, buffer });
+  const question = page.getByRole('radiogroup', { name: /Anzahl Nutzende hat Texte wie “1.234”/ });
+  await question.getByText('1234', { exact: true }).click();
+  await page.getByRole('row', { name: /Viele.*1\.234/ }).waitFor();
+  await page.getByRole('row', { name: /Wenige.*1,23/ }).waitFor();
+  expect(await accessibility()).toEqual([]);
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -229,6 +229,16 @@ function registerSheetRoute(uploads: App, blobs: BlobStore): void {
                 description: 'The columns with a formula that has no result',
               }),
             ),
+            failed: Type.Optional(
+              Type.Array(IntegerFrom(0, 'A column, from 0'), {
+                description: 'The columns with errors such as `#N/A`, whose cells are empty',
+              }),
+            ),
+            ambiguous: Type.Optional(
+              Type.Array(IntegerFrom(0, 'A column, from 0'), {
+                description: 'The columns with texts such as `1.234`, which imports refuse for numbers',
+              }),
+            ),
           }),
         ),
       }),

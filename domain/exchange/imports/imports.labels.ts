@@ -1,4 +1,4 @@
-import { DEFAULT_LANGUAGE, textsOf } from '../../kernel/metamodel/languages.ts';
+import { textsOf } from '../../kernel/metamodel/languages.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases, type Translations } from '../../kernel/metamodel/metamodel.types.ts';
 import { columnsOf, fold } from '../../kernel/transfer/columns.ts';
@@ -11,9 +11,17 @@ export const shownColumns: Readonly<Record<'cards' | 'relations', ReadonlySet<st
   relations: new Set(['source_name', 'source_type', 'target_name', 'target_type']),
 };
 
+interface ColumnTexts {
+  en: string;
+  de: string;
+  /** What else headers call it. */
+  also?: string[];
+}
+const columnTexts: Readonly<Record<string, ColumnTexts>> = columnLabels;
+
 /** The label of a column that is no attribute, such as `external_id`, in a language of the product. */
 export function columnLabel(name: string, language: string): string | undefined {
-  const labels = (columnLabels as Record<string, { en: string; de: string }>)[name];
+  const labels = columnTexts[name];
   return language.startsWith('de') ? labels?.de : labels?.en;
 }
 
@@ -22,11 +30,16 @@ export function columnLabel(name: string, language: string): string | undefined 
  * its key: `Label (key)`.
  */
 export interface Labels {
-  /** The column with this header: an attribute or another column by its label, or by its name written in another way. */
-  column(header: string): string | undefined;
+  /**
+   * The column with this header: an attribute or another column by its label, or by its name written in another way.
+   * @param taken columns that other headers mean: of several with this header, one of the others is meant.
+   */
+  column(header: string, taken?: ReadonlySet<string>): string | undefined;
   type(label: string): string | undefined;
   /** The subtype of a card type. */
   subtype(type: string | undefined, label: string): string | undefined;
+  /** The attribute of a type with this label. */
+  attribute(type: string | undefined, label: string): string | undefined;
   /** The option of an attribute of a type. */
   option(type: string | undefined, attribute: string, label: string): string | undefined;
 }
@@ -108,10 +121,13 @@ export function labelsOf(metamodel: Metamodel, kind: 'cards' | 'relations' | 'co
   const ofColumns = lazily(() =>
     finderOf(
       names.map((key) => {
-        const translations = { de: columnLabel(key, 'de')! };
-        return { key, label: columnLabel(key, DEFAULT_LANGUAGE)!, translations };
+        const { en, de, also = [] } = columnTexts[key]!;
+        return { key, label: en, translations: { de, ...also } };
       }),
     ),
+  );
+  const ofOwn = lazily(
+    () => new Map(declared.map(({ type, fields }) => [type.key, finderOf(fields as readonly Labelled[])])),
   );
   const ofSubtypes = lazily(
     () => new Map(types.map((type) => [type.key, finderOf('subtypes' in type ? type.subtypes : [])])),
@@ -125,10 +141,13 @@ export function labelsOf(metamodel: Metamodel, kind: 'cards' | 'relations' | 'co
       ),
   );
   return {
-    column(header) {
+    column(header, taken) {
       const attribute = ofFields()(header);
-      return own.get(plain(header)) ?? (attribute ? `attributes.${attribute}` : ofColumns()(header));
+      const found = [own.get(plain(header)), attribute && `attributes.${attribute}`, ofColumns()(header)];
+      const meant = found.filter((name) => name !== undefined);
+      return meant.find((name) => !taken?.has(name)) ?? meant[0];
     },
+    attribute: (type, label) => ofOwn().get(type ?? '')?.(label),
     type: (label) => ofTypes()(label),
     subtype: (type, label) => ofSubtypes().get(type ?? '')?.(label),
     option: (type, attribute, label) => ofOptions().get(`${type} ${attribute}`)?.(label),

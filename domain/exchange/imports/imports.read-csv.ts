@@ -143,6 +143,13 @@ function valueReader(
     const reader = fieldReaders[options.kind][key]!;
     const { labels } = options;
     return (row, text) => {
+      if (key === 'status') {
+        const state = states.get(text.trim().toLowerCase());
+        const own = state ? undefined : labels?.attribute(typeOf(row), key);
+        if (own) return readOwn(row, `attributes.${own}`, own, text);
+        row.values.status = state ?? reader.read(text as never, key, row.errors);
+        return;
+      }
       const value = reader.list
         ? reader.read(reader.list(text), key, row.errors)
         : reader.read(text, key, row.errors);
@@ -159,17 +166,27 @@ function valueReader(
       else row.errors.push({ field: name, ...badDate });
     };
   }
-  return (row, text) => {
+  return (row, text) => readOwn(row, name, key, text);
+
+  function readOwn(row: Draft, name: string, key: string, text: string): void {
     const type = options.fieldType(typeOf(row), key);
     const option = (given: string) => options.labels?.option(typeOf(row), key, given) ?? given;
     const value = type ? readAttribute(type, type === 'date' ? dayOf(text, options) : text, option) : text;
-    if (value !== undefined) setMember(row, part, presentKeyOf(row, key, options), value);
+    if (value !== undefined) setMember(row, 'attributes', presentKeyOf(row, key, options), value);
     else {
       const error = { field: name, ...unreadable[type as keyof typeof unreadable] };
       row.errors.push(type === 'boolean' ? unknownChoice(error, text.trim(), ['true', 'false']) : error);
     }
-  };
+  }
 }
+
+/** The states of cards by what people write; in other words a column `Status` has the field of the type with this label. */
+const states = new Map([
+  ['active', 'ACTIVE'],
+  ['aktiv', 'ACTIVE'],
+  ['archived', 'ARCHIVED'],
+  ['archiviert', 'ARCHIVED'],
+]);
 
 /** The day of a cell with a date and a time, as workbooks have them. */
 const dayOf = (text: string, { verbatim }: ReadCsvOptions): string =>

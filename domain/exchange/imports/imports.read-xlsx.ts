@@ -161,8 +161,26 @@ function rowsReader<K extends ImportKind>(
       const parsed = read({ line: first + row.row, bytes: 0, cells });
       const error = errorOf(row);
       if (error) parsed.errors.push(error);
+      for (const at of row.ambiguous ?? []) refuseAmbiguous(parsed, columns[places.indexOf(at)], options);
       return parsed;
     });
+}
+
+/** Refuses a text such as `1.234` for a number: nobody knows in which language it was written. */
+function refuseAmbiguous(
+  { values, errors }: ImportRow,
+  column: FileColumn | undefined,
+  { fieldType }: ReadXlsxOptions,
+): void {
+  if (column?.name !== 'amount') {
+    if (column?.part !== 'attributes') return;
+    const type = fieldType((values as { type?: string }).type, column.key);
+    if (type !== 'number' && type !== 'cost') return;
+  }
+  const { name } = column;
+  if (errors.some(({ field }) => field === name)) return;
+  const message = 'is a text that means thousands or decimals: make its cell a number';
+  errors.push({ field: name, code: 'ambiguous_number', message });
 }
 
 /** The columns of a sheet that are imported. */

@@ -2,12 +2,12 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { isObject } from '../../kernel/shapes.ts';
+import { columnNames } from '../../kernel/transfer/columns.ts';
 import { quoteCell } from '../../kernel/transfer/csv-cells.ts';
 import type { StoredWorkbook } from '../../kernel/transfer/xlsx.parts.ts';
 import { readXlsx } from '../../kernel/transfer/xlsx.read.ts';
 import { csvRecords } from './imports.csv-records.ts';
 import type { ImportPayload } from './imports.job.ts';
-import { headerColumns } from './imports.read-csv.ts';
 import { linesOf } from './imports.read-ndjson.ts';
 import { chooseSheets } from './imports.read-xlsx.ts';
 import { readOptions, separatorOf } from './imports.source.ts';
@@ -45,8 +45,11 @@ export async function* sentRows(
 ): AsyncGenerator<SentRow> {
   const { kind, format, sheet: chosen, profile } = options;
   const reading = readOptions(metamodel, kind, format);
+  // of a workbook, sheets can have columns of which nothing is imported, or lack those that follow from their names
   const namesOf = (header: string[]) =>
-    profile === 'focus' ? header : headerColumns({ cells: header }, reading).map(({ name }) => name);
+    profile === 'focus' || (kind !== 'cards' && kind !== 'relations')
+      ? header.map((name) => name.trim())
+      : columnNames(header, kind, reading.attributeKeys, reading.labels?.column);
   if (format === 'xlsx') {
     let head: { sheet: string; header: string[]; names: string[] } | undefined;
     for await (const { sheet, rows } of readXlsx(blobs, file, (all) => chooseSheets(all, kind, chosen))) {

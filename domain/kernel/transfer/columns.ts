@@ -61,8 +61,40 @@ const missingOf = (needed: readonly string[][], names: ReadonlySet<string>): Fie
     .filter((choices) => !choices.some((name) => names.has(name)))
     .map((choices) => missingColumn(...choices));
 
-/** The column that a header means which is no name of one; undefined if there is none. */
-type ColumnByLabel = (header: string) => string | undefined;
+/** The column that a header means which is no name of one, rather one that is not taken; undefined if there is none. */
+type ColumnByLabel = (header: string, taken: ReadonlySet<string>) => string | undefined;
+
+/** What each header means; undefined if it is no column. A header that can mean several yields to one that can only mean one of them. */
+function resolved(
+  cells: readonly string[],
+  vocabulary: Vocabulary,
+  byLabel: ColumnByLabel = () => undefined,
+): { header: string; column: FileColumn | undefined }[] {
+  const headers = cells.map((cell) => cell.trim());
+  const taken = new Set(
+    headers.flatMap((header) => {
+      if (findColumn(header, vocabulary)) return header;
+      const first = byLabel(header, new Set());
+      return first !== undefined && byLabel(header, new Set([first])) === first ? first : [];
+    }),
+  );
+  return headers.map((header) => {
+    const column = findColumn(header, vocabulary) ?? findColumn(byLabel(header, taken) ?? '', vocabulary);
+    if (column) taken.add(column.name);
+    return { header, column };
+  });
+}
+
+/** The names of the columns of a header, and other headers as they are. */
+export function columnNames(
+  cells: readonly string[],
+  kind: 'cards' | 'relations',
+  attributeKeys: ReadonlySet<string>,
+  byLabel?: ColumnByLabel,
+): string[] {
+  const vocabulary = { fields: columnsOf[kind], lifecycle: kind === 'cards', attributeKeys };
+  return resolved(cells, vocabulary, byLabel).map(({ header, column }) => column?.name ?? header);
+}
 
 /**
  * The columns of a header, in its order; names are trimmed.
@@ -73,15 +105,13 @@ function readHeader(
   cells: readonly string[],
   vocabulary: Vocabulary,
   missing: (names: ReadonlySet<string>) => FieldError[],
-  byLabel: ColumnByLabel = () => undefined,
+  byLabel?: ColumnByLabel,
 ): FileColumn[] {
   const names = new Set<string>();
   const repeated = new Set<string>();
   const errors: FieldError[] = [];
   const columns: FileColumn[] = [];
-  for (const [n, cell] of cells.entries()) {
-    const header = cell.trim();
-    const column = findColumn(header, vocabulary) ?? findColumn(byLabel(header) ?? '', vocabulary);
+  for (const [n, { header, column }] of resolved(cells, vocabulary, byLabel).entries()) {
     const name = column?.name ?? header;
     if (names.has(name)) {
       repeated.add(name);

@@ -25,6 +25,8 @@ export interface SheetRows {
     uncalculated?: number[];
     /** Columns whose values are errors such as `#N/A`; their cells are empty. */
     failed?: number[];
+    /** Columns with texts such as `1.234`, which are numbers of thousands in some languages and of decimals in others. */
+    ambiguous?: number[];
   }[];
 }
 
@@ -203,6 +205,7 @@ async function* sheetRows(
   let cells: string[] = [];
   let uncalculated: number[] = [];
   let failed: number[] = [];
+  let ambiguous: number[] = [];
   let column = -1;
   let hasFormula = false;
   let hasValue = false;
@@ -222,6 +225,7 @@ async function* sheetRows(
         cells = [];
         uncalculated = [];
         failed = [];
+        ambiguous = [];
         column = -1;
       } else if (element === 'c') {
         column = columnOf(attribute('r')) ?? column + 1;
@@ -253,6 +257,7 @@ async function* sheetRows(
           throw new Error(`row ${row} of the sheet ${sheet} has a cell that is too long`);
         while (text !== '' && cells.length < column) cells.push('');
         if (text !== '') cells[column] = text;
+        if (type !== 'n' && isAmbiguousNumber(text)) ambiguous.push(column);
       }
       if (element === 'row' && (uncalculated.length > 0 || cells.some((cell) => cell.trim() !== '')))
         rows.push({
@@ -260,6 +265,7 @@ async function* sheetRows(
           cells,
           ...(uncalculated.length > 0 && { uncalculated }),
           ...(failed.length > 0 && { failed }),
+          ...(ambiguous.length > 0 && { ambiguous }),
         });
     },
   })) {
@@ -268,6 +274,9 @@ async function* sheetRows(
     rows = [];
   }
 }
+
+/** Whether a text is a number with one sign that separates either thousands or decimals. */
+const isAmbiguousNumber = (text: string): boolean => /^\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*$/.test(text);
 
 /** The characters that a text writes by their codes (ECMA-376, 22.9.2.19, ST_Xstring). */
 const unescaped = (text: string): string =>

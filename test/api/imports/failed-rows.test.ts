@@ -115,6 +115,33 @@ it('the rows of a workbook come back by sheet', async () => {
   await expectProblem(await download(id, 'csv'), 422, 'validation_failed');
 });
 
+it('sheets come back with columns that only show, and without those that follow from their names', async () => {
+  const relations = ['type', 'source_external_id', 'source_name', 'target_external_id'];
+  const book = await workbook({
+    Initiative: [
+      ['Name', 'Status'],
+      ['I', 'On Trak'],
+    ],
+    Relations: [relations, ['relAppToITC', 'W-8', 'shown', 'W-9']],
+  });
+  const rowOf = async (kind: string, sheet: string) => {
+    const { raw } = await download(await send(`mode=create&kind=${kind}`, book, XLSX, admin), 'xlsx', admin);
+    return ((await readWorkbook(raw)).getWorksheet(sheet)!.getRow(2).values as unknown[]).slice(1);
+  };
+  expect(await rowOf('cards', 'Initiative')).toMatchObject([
+    'I',
+    'On Trak',
+    expect.stringContaining('perhaps onTrack'),
+  ]);
+  expect(await rowOf('relations', 'Relations')).toMatchObject([
+    'relAppToITC',
+    'W-8',
+    'shown',
+    'W-9',
+    expect.any(String),
+  ]);
+});
+
 it('rows of NDJSON come back as columns', async () => {
   const rows = [
     {

@@ -149,6 +149,60 @@ it('reads labels of types, headers, options and booleans in any language, and ke
   expect(await read('L-5')).toEqual(['ITComponent', 'software', undefined, undefined]);
 });
 
+it('reads German headers, and a column Status as the state or as the field with this label', async () => {
+  const { job, faults, report } = await send({
+    Anwendungen: [
+      ['Typ', 'Bezeichnung', 'Externe ID', 'Untertyp', 'Übergeordnet', 'Status', 'Beschreibung'],
+      ['Anwendung', 'Oben', 'D-1', 'Microservice', null, 'Aktiv', 'Text'],
+      ['Anwendung', 'Unten', 'D-2', 'Mikroservice', 'Oben', 'archiviert', null],
+      ['Anwendung', 'Neben', 'D-3', null, 'Oben', 'ARCHIVED', null],
+    ],
+    Initiative: [
+      ['Name', 'Externe ID', 'Status', 'Zustand'],
+      ['Kurs', 'D-4', 'Im Plan', 'Archiviert'],
+      ['Falsch', 'D-5', 'On Trak', null],
+    ],
+    Vorhaben: [
+      ['Typ', 'Name', 'Externe ID', 'Status'],
+      ['Initiative', 'Nur Status', 'D-6', 'On Track'],
+      ['Initiative', 'Nur Zustand', 'D-7', 'ARCHIVED'],
+    ],
+  });
+  expect(job.counts).toMatchObject({ created: 5, failed: 2 });
+  expect(faults).toEqual({ 3: expect.any(Array) });
+  const errors = report.flatMap((row) => row.errors);
+  expect(errors).toMatchObject([
+    { field: 'subtype', code: 'unknown_subtype', nearest: 'microservice', value: 'Mikroservice' },
+    { field: 'attributes.initiativeStatus', code: 'unknown_option', nearest: 'onTrack' },
+  ]);
+  const read = async (id: string) => {
+    const { status, attributes } = await imports.card(id);
+    return [status, attributes.initiativeStatus];
+  };
+  expect(await Promise.all(['D-1', 'D-3', 'D-4', 'D-6', 'D-7'].map(read))).toEqual([
+    ['ACTIVE', undefined],
+    ['ARCHIVED', undefined],
+    ['ARCHIVED', 'onTrack'],
+    ['ACTIVE', 'onTrack'],
+    ['ARCHIVED', undefined],
+  ]);
+});
+
+it('refuses texts that are thousands in some languages and decimals in others', async () => {
+  const { faults, job } = await send({
+    Cards: [
+      [...head, 'attributes.numberOfUsers', 'description'],
+      ...[1.234, '1.5', '0.125', '1234', '1.234', ' 12,345 '].map((users, n) => [
+        ...['Application', `N-${n}`, `N-${n}`, users, '1.234'],
+      ]),
+    ],
+  });
+  const wrong = ['attributes.numberOfUsers ambiguous_number'];
+  expect(faults).toMatchObject({ 6: wrong, 7: [expect.stringContaining('attributes.numberOfUsers')] });
+  expect(job.counts).toMatchObject({ created: 4, failed: 2 });
+  expect((await imports.card('N-0')).attributes.numberOfUsers).toBe(1.234);
+});
+
 it('names rows of other sheets in messages, and takes the day of a date with a time', async () => {
   const { report } = await send({
     One: [

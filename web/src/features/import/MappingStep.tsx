@@ -1,21 +1,19 @@
-import { Select, Switch } from '@mantine/core';
+import { SegmentedControl, Select } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { ControlSelect } from '../../kit/ControlSelect.tsx';
-import { useTexts } from '../../kit/messages.tsx';
+import { useLanguage, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import { useReason } from '../../kit/reasons.ts';
-import { isAllowed, useMe } from '../../shell/queries.ts';
 import type { Book, FileTable } from './csv.ts';
 import styles from './import.module.css';
 import type { Kind } from './import.search.ts';
-import type { ImportOptions } from './run.ts';
+import { OptionFields, type Options } from './OptionFields.tsx';
 import type { Target } from './targets.ts';
-import { readSheet } from './workbook.ts';
+import type { Meaning } from './values.ts';
+import { readSheet, readsAllSheets } from './workbook.ts';
 
 /** Values of a column that are shown. */
 const EXAMPLES = 3;
-
-type Options = Omit<ImportOptions, 'kind'>;
 
 interface MappingProps {
   name: string;
@@ -26,8 +24,14 @@ interface MappingProps {
   targets: readonly Target[];
   columns: readonly (string | null)[];
   options: Options;
+  /** Columns with texts such as `1.234`, and what these mean. */
+  asked: readonly number[];
+  meanings: ReadonlyMap<number, Meaning>;
+  onMeaning(at: number, meaning: Meaning): void;
   /** Another sheet of the workbook is chosen. */
   onTable(table: FileTable): void;
+  /** All sheets of the workbook are chosen. */
+  onWhole(): void;
   onType(type: string | undefined): void;
   onOptions(options: Options): void;
   onChoose(at: number, column: string | null): void;
@@ -35,12 +39,10 @@ interface MappingProps {
 
 /** What the columns of the file mean, and what rows do to what exists. */
 export function MappingStep(props: MappingProps) {
-  const { name, table, kind, type, targets, columns, options, onTable, onType, onOptions, onChoose } = props;
+  const { name, table, kind, type, targets, columns, options, onType, onOptions, onChoose } = props;
   const t = useTexts();
   const { types, label } = useMetamodel();
-  const mayEdit = isAllowed(useMe().permissions, 'inventory.edit');
   const used = columns.filter((column) => column !== null).length;
-  const set = (change: Partial<Options>) => onOptions({ ...options, ...change });
   return (
     <section className={styles.step}>
       <h2>
@@ -51,7 +53,15 @@ export function MappingStep(props: MappingProps) {
         </span>
       </h2>
       <div className={styles.options}>
-        {table.book && <Sheet book={table.book} kind={kind} onTable={onTable} />}
+        {table.book && (
+          <SheetChoice
+            book={table.book}
+            kind={kind}
+            isWhole={false}
+            onTable={props.onTable}
+            onWhole={props.onWhole}
+          />
+        )}
         {kind === 'cards' && (
           <ControlSelect
             label={t('import.type')}
@@ -63,29 +73,7 @@ export function MappingStep(props: MappingProps) {
             onChange={(value) => onType(value ?? undefined)}
           />
         )}
-        <ControlSelect
-          label={t('import.mode')}
-          width={220}
-          value={options.mode}
-          data={(mayEdit ? (['upsert', 'create'] as const) : (['create'] as const)).map((value) => ({
-            value,
-            label: t(`import.mode.${value}`),
-          }))}
-          onChange={(value) => set({ mode: value as Options['mode'] })}
-        />
-        <ControlSelect
-          label={t('import.empty')}
-          width={190}
-          value={options.empty}
-          data={(['leave', 'clear'] as const).map((value) => ({ value, label: t(`import.empty.${value}`) }))}
-          onChange={(value) => set({ empty: value as Options['empty'] })}
-        />
-        <Switch
-          size="xs"
-          label={t('import.atomic')}
-          checked={options.atomic}
-          onChange={(event) => set({ atomic: event.target.checked })}
-        />
+        <OptionFields kind={kind} options={options} onOptions={onOptions} />
       </div>
       <div className={styles.mapping}>
         <table>
@@ -125,6 +113,9 @@ export function MappingStep(props: MappingProps) {
           </tbody>
         </table>
       </div>
+      {props.asked.map((at) => (
+        <Asked key={at} at={at} {...props} />
+      ))}
       {used === 0 && <p className={styles.failure}>{t('import.nothingMatched')}</p>}
       {used > 0 &&
         kind === 'cards' &&
@@ -136,8 +127,42 @@ export function MappingStep(props: MappingProps) {
   );
 }
 
+/** Asks what texts of a column such as `1.234` mean. */
+function Asked({ at, table, meanings, onMeaning }: { at: number } & MappingProps) {
+  const { t, language } = useLanguage();
+  const row = table.book!.ambiguous.findIndex((columns) => columns.includes(at));
+  const example = table.rows[row]![at]!.trim();
+  const decimals = new Intl.NumberFormat(language, { minimumFractionDigits: 3 });
+  const digits = (mark: string) => Number(example.replace(/[.,]/, mark));
+  const question = t('import.ambiguous', { column: table.header[at]!, example: `“${example}”` });
+  return (
+    <p className={styles.asked}>
+      <span>{question}</span>
+      <SegmentedControl
+        size="xs"
+        aria-label={question}
+        value={meanings.get(at) ?? ''}
+        data={[
+          { value: 'thousands', label: String(digits('')) },
+          { value: 'decimals', label: decimals.format(digits('.')) },
+        ]}
+        onChange={(value) => onMeaning(at, value as Meaning)}
+      />
+    </p>
+  );
+}
+
+/** No sheet can have this name. */
+const ALL = '*';
+
+interface SheetProps extends Pick<MappingProps, 'kind' | 'onTable'>, Partial<Pick<MappingProps, 'onWhole'>> {
+  book: Book;
+  /** Whether all sheets are chosen. */
+  isWhole: boolean;
+}
+
 /** The choice of the sheet of a workbook, and what cannot be read of it. */
-function Sheet({ book, kind, onTable }: { book: Book } & Pick<MappingProps, 'kind' | 'onTable'>) {
+export function SheetChoice({ book, kind, isWhole, onTable, onWhole }: SheetProps) {
   const t = useTexts();
   const reasonOf = useReason();
   const { error, isPending, variables, mutate } = useMutation({
@@ -150,9 +175,12 @@ function Sheet({ book, kind, onTable }: { book: Book } & Pick<MappingProps, 'kin
         <ControlSelect
           label={t('import.sheet')}
           width={190}
-          value={isPending ? variables : book.sheet}
-          data={book.sheets.map((value) => ({ value, label: value }))}
-          onChange={(value) => value && mutate(value)}
+          value={isPending ? variables : isWhole ? ALL : book.sheet}
+          data={[
+            ...(readsAllSheets(kind) ? [{ value: ALL, label: t('import.allSheets') }] : []),
+            ...book.sheets.map((value) => ({ value, label: value })),
+          ]}
+          onChange={(value) => (value === ALL ? onWhole?.() : value && mutate(value))}
         />
       )}
       {error && (
@@ -160,7 +188,7 @@ function Sheet({ book, kind, onTable }: { book: Book } & Pick<MappingProps, 'kin
           {reasonOf(error)}
         </p>
       )}
-      {book.uncalculated > 0 && (
+      {book.uncalculated > 0 && !isWhole && (
         <p className={styles.failure}>{t('import.uncalculated', { count: book.uncalculated })}</p>
       )}
     </>

@@ -198,15 +198,30 @@ function Rows({ job, outcome, header, rows, lines, shown, targets, onFix }: Rows
   );
 }
 
-const labelOf = (column: string, targets: readonly Target[]) =>
-  targets.find((one) => one.column === column)?.label ?? column;
+/** What a column is called; the service calls the whole row `row`. */
+function useColumnLabel(targets: readonly Target[]) {
+  const t = useTexts();
+  return (column: string) =>
+    column === 'row' ? t('import.row') : (targets.find((one) => one.column === column)?.label ?? column);
+}
 
 /** Options that are named. */
 const NAMED = 12;
 
-/** The label of an option, else the text itself. */
-const optionOf = (target: Target | undefined, key: string) =>
-  target?.field?.options?.find((option) => option.key === key)?.label ?? key;
+/** The label of a value of a column that must be one of a list, else the value itself. */
+function useValueLabel(targets: readonly Target[]) {
+  const { types, relationTypes, label } = useMetamodel();
+  return (column: string, key: string): string => {
+    const items: readonly { key: string }[] =
+      column === 'type'
+        ? [...types, ...relationTypes]
+        : column === 'subtype'
+          ? types.flatMap(({ subtypes }) => subtypes)
+          : (targets.find((one) => one.column === column)?.field?.options ?? []);
+    const found = items.find((one) => one.key === key);
+    return found ? label(found as unknown as { label: string }) : key;
+  };
+}
 
 /** Problems with a value that was probably meant otherwise, once for all rows that have it. */
 function Problems({
@@ -215,6 +230,8 @@ function Problems({
   onFix,
 }: Pick<RowsProps, 'targets'> & { rows: ImportRow[]; onFix(fix: Fix): void }) {
   const t = useTexts();
+  const labelOf = useColumnLabel(targets);
+  const choiceOf = useValueLabel(targets);
   const errors = rows.flatMap((row) => row.errors as unknown as FieldError[]);
   const fixable = Map.groupBy(
     errors.filter(({ value, nearest }) => value !== undefined && nearest !== undefined),
@@ -225,11 +242,10 @@ function Problems({
     <ul className={styles.fixes}>
       {[...fixable].map(([key, [error, ...more]]) => {
         const { field, value, nearest } = error!;
-        const target = targets.find(({ column }) => column === field);
         return (
           <li key={key}>
             <span>
-              {labelOf(field, targets)}: <s>{value}</s>{' '}
+              {labelOf(field)}: <s>{value}</s>{' '}
               <span className="secondary">{t('import.rows', { count: more.length + 1 })}</span>
             </span>
             <Button
@@ -237,7 +253,7 @@ function Problems({
               variant="default"
               onClick={() => onFix({ column: field, from: value!, to: nearest! })}
             >
-              {t('import.useNearest', { value: optionOf(target, nearest!) })}
+              {t('import.useNearest', { value: choiceOf(field, nearest!) })}
             </Button>
           </li>
         );
@@ -249,14 +265,17 @@ function Problems({
 function Refused({ error, targets }: { error: FieldError; targets: readonly Target[] }) {
   const t = useTexts();
   const reasonOf = useFieldReason();
+  const labelOf = useColumnLabel(targets);
+  const choiceOf = useValueLabel(targets);
   const target = targets.find(({ column }) => column === error.field);
   const isListed = !target?.field?.options && error.allowed && error.allowed.length > 0;
+  const allowed = error.allowed?.slice(0, NAMED).map((key) => choiceOf(error.field, key));
   return (
     <div className={styles.change}>
-      <span className="secondary">{labelOf(error.field, targets)}</span>
+      <span className="secondary">{labelOf(error.field)}</span>
       <span className={styles.failure}>
         {reasonOf(error)}
-        {isListed && ` ${t('import.allowed', { values: error.allowed!.slice(0, NAMED).join(', ') })}`}
+        {isListed && ` ${t('import.allowed', { values: allowed!.join(', ') })}`}
       </span>
     </div>
   );
@@ -285,14 +304,11 @@ const changesOf = ({ changes }: ImportRow, outcome: Outcome) =>
 function Change({ column, old, new: next, targets }: ChangeProps) {
   const t = useTexts();
   const { date, number, percent } = useFormat();
-  const { types, label } = useMetamodel();
+  const labelOf = useColumnLabel(targets);
+  const choiceOf = useValueLabel(targets);
   const target = targets.find((one) => one.column === column);
   const isEmpty = (value: unknown) =>
     value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-  const subtypeOf = (key: string) => {
-    const subtype = types.flatMap(({ subtypes }) => subtypes).find((one) => one.key === key);
-    return subtype ? label(subtype as { label: string }) : key;
-  };
   const shown = (value: unknown) => {
     if (isEmpty(value)) return <span className="muted">–</span>;
     if (target?.field) return <FieldValue field={target.field} value={value} />;
@@ -300,14 +316,14 @@ function Change({ column, old, new: next, targets }: ChangeProps) {
     if (column === 'data_quality') return percent(Number(value));
     if (column === 'approval_status') return t(`approval.${String(value).toLowerCase()}` as MessageKey);
     if (column === 'status') return t(`status.${String(value).toLowerCase()}` as MessageKey);
-    if (column === 'subtype') return subtypeOf(String(value));
+    if (column === 'type' || column === 'subtype') return choiceOf(column, String(value));
     if (typeof value === 'number') return number(value);
     if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
     return typeof value === 'object' ? JSON.stringify(value) : String(value);
   };
   return (
     <div className={styles.change}>
-      <span className="secondary">{column in derived ? t(derived[column]!) : labelOf(column, targets)}</span>
+      <span className="secondary">{column in derived ? t(derived[column]!) : labelOf(column)}</span>
       {!isEmpty(old) && <s>{shown(old)}</s>}
       <span>{shown(next)}</span>
     </div>

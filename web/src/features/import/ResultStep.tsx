@@ -36,14 +36,20 @@ export function ResultStep({ job, kind, type }: { job: Job; kind: Kind; type: st
   return (
     <section className={styles.step} role="status">
       <h2>{t(undo.isSuccess ? 'import.undone' : 'import.done')}</h2>
-      <dl className={styles.counts}>
-        {counts.map((one) => (
-          <div key={one} data-outcome={one}>
-            <dt>{t(`import.outcome.${one}`)}</dt>
-            <dd>{number(job.counts[one]!)}</dd>
-          </div>
-        ))}
-      </dl>
+      {undo.isSuccess ? (
+        <p className="secondary">
+          {t('import.undoneRows', { count: (job.counts.created ?? 0) + (job.counts.updated ?? 0) })}
+        </p>
+      ) : (
+        <dl className={styles.counts}>
+          {counts.map((one) => (
+            <div key={one} data-outcome={one}>
+              <dt>{t(`import.outcome.${one}`)}</dt>
+              <dd>{number(job.counts[one]!)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
       {failure && (
         <p role="alert" className={styles.failure}>
           {reasonOf(failure)}

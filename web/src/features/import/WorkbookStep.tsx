@@ -1,52 +1,68 @@
 import { SegmentedControl } from '@mantine/core';
 import type { Job } from '#client';
 import { useTexts } from '../../kit/messages.tsx';
+import type { Book, FileTable } from './csv.ts';
 import styles from './import.module.css';
 import type { Kind } from './import.search.ts';
+import { SheetChoice } from './MappingStep.tsx';
+import { OptionFields, type Options } from './OptionFields.tsx';
 import { PreviewStep } from './PreviewStep.tsx';
-import { type ImportOptions, runImport } from './run.ts';
+import { runImport } from './run.ts';
 import type { Target } from './targets.ts';
+import { isForEditing, readsAllSheets } from './workbook.ts';
 
 interface WorkbookProps {
-  file: File;
+  book: Book;
   kinds: readonly Kind[];
   targets: readonly Target[];
-  options: ImportOptions;
+  kind: Kind;
+  options: Options;
   /** Whether the sheets of the kind are imported. */
   isDone: boolean;
   onKind(kind: Kind): void;
+  onOptions(options: Options): void;
+  /** One sheet is chosen. */
+  onTable(table: FileTable): void;
   onDone(job: Job): void;
 }
 
-/** A workbook that was exported to be edited: all its sheets of cards, or of relations, with columns that need no matching. */
-export function WorkbookStep({ file, kinds, targets, options, isDone, onKind, onDone }: WorkbookProps) {
+/** All sheets of a workbook with cards, or with relations: the service finds columns and types by their names. */
+export function WorkbookStep(props: WorkbookProps) {
+  const { book, kinds, targets, kind, isDone, onKind, onOptions, onTable, onDone } = props;
   const t = useTexts();
-  const { kind } = options;
+  const options = { kind, ...props.options };
+  const isExport = isForEditing(book);
   return (
     <>
       <section className={styles.step}>
         <h2>
-          {file.name} <span className="secondary">{t('import.workbook')}</span>
+          {book.file.name}{' '}
+          <span className="secondary">{t(isExport ? 'import.workbook' : 'import.allSheetsHelp')}</span>
         </h2>
-        <SegmentedControl
-          size="sm"
-          className={styles.kinds!}
-          aria-label={t('import.workbookKinds')}
-          value={kind}
-          data={kinds
-            .filter((one) => one === 'cards' || one === 'relations')
-            .map((value) => ({ value, label: t(`import.kind.${value}`) }))}
-          onChange={(value) => onKind(value as Kind)}
-        />
+        <div className={styles.options}>
+          <SegmentedControl
+            size="sm"
+            aria-label={t('import.workbookKinds')}
+            value={kind}
+            data={kinds.filter(readsAllSheets).map((value) => ({ value, label: t(`import.kind.${value}`) }))}
+            onChange={(value) => onKind(value as Kind)}
+          />
+          {!isDone && (
+            <>
+              {!isExport && <SheetChoice book={book} kind={kind} isWhole onTable={onTable} />}
+              <OptionFields kind={kind} options={props.options} onOptions={onOptions} />
+            </>
+          )}
+        </div>
       </section>
       {!isDone && (
         <PreviewStep
           key={kind}
           {...{ header: [], rows: [], lines: [], shown: undefined }}
-          text={file}
+          text={book.file}
           options={options}
           targets={targets}
-          run={(onProgress) => runImport(file, options, false, onProgress)}
+          run={(onProgress) => runImport(book.file, options, false, onProgress)}
           onDone={onDone}
         />
       )}

@@ -15,6 +15,8 @@ export interface Book {
   sheet: string;
   /** The number of each row in the sheet. */
   lines: number[];
+  /** Of each row the columns with texts such as `1.234`, which can be thousands or decimals. */
+  ambiguous: readonly (readonly number[])[];
   /** How many formulas have no result. */
   uncalculated: number;
 }

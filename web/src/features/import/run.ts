@@ -6,6 +6,8 @@ export interface ImportOptions {
   mode: 'create' | 'upsert';
   empty: 'leave' | 'clear';
   atomic: boolean;
+  /** Of cards. */
+  create_tags?: boolean;
 }
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -41,6 +43,8 @@ export async function runImport(
   } catch (error) {
     const job = error instanceof ApiError ? (error.problem.job as Job | undefined) : undefined;
     if (job?.error?.code === 'nothing_written') return job;
+    // its message names the sheet and the columns
+    if (job?.error?.code === 'validation_failed') throw new Error(job.error.message);
     throw error;
   }
 }

@@ -76,16 +76,25 @@ const columnsOf: Record<Kind, Record<string, MessageKey>> = {
   },
 };
 
-/** What else headers of cost files call a column, in texts with | between them. */
-const alsoOf: Partial<Record<string, MessageKey>> = {
-  card_name: 'import.names.cardName',
-  card_type: 'import.names.cardType',
-  card_number: 'import.names.cardNumber',
-  kind: 'import.names.kind',
-  period_start: 'import.names.periodStart',
-  period_end: 'import.names.periodEnd',
-  amount: 'import.names.amount',
-  currency: 'import.names.currency',
+/** What else headers call a column, in texts with | between them. */
+const alsoOf: Partial<Record<Kind, Partial<Record<string, MessageKey>>>> = {
+  cards: {
+    name: 'import.names.name',
+    type: 'import.names.type',
+    parent_path: 'import.names.parentPath',
+    tags: 'import.names.tags',
+    stakeholders: 'import.names.stakeholders',
+  },
+  costs: {
+    card_name: 'import.names.cardName',
+    card_type: 'import.names.cardType',
+    card_number: 'import.names.cardNumber',
+    kind: 'import.names.kind',
+    period_start: 'import.names.periodStart',
+    period_end: 'import.names.periodEnd',
+    amount: 'import.names.amount',
+    currency: 'import.names.currency',
+  },
 };
 
 /** The columns that an import of a kind reads; of cards with the fields of a type, or of all. */
@@ -105,7 +114,7 @@ export function useTargets(kind: Kind, type: string | undefined): Target[] {
     ).values(),
   ];
   const own = Object.entries(columnsOf[kind]).map(([column, text]) => {
-    const also = kind === 'costs' ? alsoOf[column] : undefined;
+    const also = alsoOf[kind]?.[column];
     const others = also ? all(also).flatMap((names) => names.split(' | ')) : [];
     return { column, label: t(text), names: [column, ...all(text), ...others] };
   });
@@ -140,10 +149,32 @@ const plain = (text: string) =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '');
 
-/** The column that a name of a file means: by its name for imports, its key, or its label. */
-export function matching(name: string, targets: readonly Target[]): string | undefined {
+/** What people write for the state of a card; other values of a column `Status` are those of a field with this label. */
+const state = /^(active|archived|aktiv|archiviert)?$/i;
+
+/** The columns that a name of a file means: by its name for imports, its key, or its label; the likeliest first. */
+export function matching(name: string, targets: readonly Target[], values: readonly string[]): string[] {
   const own = plain(name);
-  return targets.find(({ names }) => names.some((one) => plain(one) === own))?.column;
+  const found = targets
+    .filter(({ names }) => names.some((one) => plain(one) === own))
+    .map(({ column }) => column);
+  if (found[0] !== 'status' || values.every((value) => state.test(value.trim()))) return found;
+  return [...found.slice(1), 'status'];
+}
+
+/** The type that a sheet is named after. */
+export function useTypeOfSheet(sheets: readonly string[] | undefined): (string | undefined)[] {
+  const { types } = useMetamodel();
+  const named = types
+    .filter(({ is_hidden }) => !is_hidden)
+    .map(({ key, label, translations }) => ({
+      key,
+      names: [key, label, ...textsOf(translations)].map(plain),
+    }));
+  return (sheets ?? []).map((sheet) => {
+    const found = named.filter(({ names }) => names.includes(plain(sheet)));
+    return found.length === 1 ? found[0]!.key : undefined;
+  });
 }
 
 /** All texts of translations. */

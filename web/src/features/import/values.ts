@@ -21,10 +21,18 @@ function dateOf(text: string): string {
   return `${year}-${month!.padStart(2, '0')}-${day!.padStart(2, '0')}`;
 }
 
+/** What texts such as `1.234` mean. */
+export type Meaning = 'thousands' | 'decimals';
+
+/** Such a text as imports read it. */
+const meant = (text: string, meaning: Meaning): string =>
+  meaning === 'thousands' ? text.replace(/[.,]/, '') : text.replace(',', '.');
+
 /**
  * A cell as imports read it: points of decimals, dates by year; the service finds labels, and refuses what is none.
  * @param isTyped whether it is of a workbook.
  * @param isWritten whether a program wrote it, such as an export, which names columns by their keys.
+ * @param meaning of a text of a workbook such as `1.234`.
  */
 export function cellOf(
   given: string,
@@ -32,10 +40,12 @@ export function cellOf(
   language: Language,
   isTyped: boolean,
   isWritten: boolean,
+  meaning?: Meaning,
 ): string {
   const text = given.trim();
   if (text === '') return '';
   const number = () => {
+    if (meaning) return meant(text, meaning);
     // those of workbooks and programs have a decimal point in any language
     if ((isTyped || isWritten) && Number.isFinite(Number(text))) return text;
     return String(numberOf(text, language) ?? text);

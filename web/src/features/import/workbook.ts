@@ -30,6 +30,7 @@ export async function readSheet(file: File, kind: Kind, sheet?: string): Promise
       sheets: read.sheets,
       sheet: read.sheet,
       lines: rows.map(({ row }) => row),
+      ambiguous: rows.map(({ ambiguous = [] }) => ambiguous),
       uncalculated: rows.reduce((sum, { uncalculated = [] }) => sum + uncalculated.length, 0),
     },
   };
@@ -37,6 +38,9 @@ export async function readSheet(file: File, kind: Kind, sheet?: string): Promise
 
 /** The hidden sheet of workbooks that are exported to be edited. */
 const LISTS = 'Estate lists';
+
+/** The kinds of which an import reads all sheets of a workbook at once. */
+export const readsAllSheets = (kind: Kind): boolean => kind === 'cards' || kind === 'relations';
 
 /** Whether a workbook was exported to be edited, so that its columns need no matching. */
 export const isForEditing = ({ sheets }: Pick<Book, 'sheets'>): boolean => sheets.includes(LISTS);
