@@ -1,4 +1,5 @@
 import { BINS, bitsAt, bitsOf } from './bits.ts';
+import { withChanceNames } from './chance.ts';
 import { independence } from './independence.ts';
 import { type FieldKind, type Prior, RARITY } from './matching.types.ts';
 import { Numbers } from './numbers.ts';
@@ -148,6 +149,13 @@ function withMatchedShare(learned: Learned, compared: Compared, found: Float64Ar
   );
   const matched = Math.min(MATCHED.most, (2 * matches) / Math.max(1, compared.graph.nodes));
   return { ...learned, priorBits: learned.priorBits + 2 * Math.log2((1 - MATCHED.expected) / (1 - matched)) };
+}
+
+/** The model with less evidence for names that are equal by chance, see withChanceNames. */
+export function withoutChance(compared: Compared, learned: Learned, known: Prior = trained): Learned {
+  const found = modelProbabilities(compared, learned, new Float64Array(compared.graph.left.length));
+  const expected = priorOf(known, compared.aspects).aspects.map(({ matches }) => matches);
+  return withChanceNames(compared.aspects, learned, found, expected);
 }
 
 /** Returns a function that estimates a model from the probabilities of pairs. */

@@ -12,6 +12,7 @@ import {
   probabilitiesOf,
   type Shape,
   undecided,
+  withoutChance,
   withRules,
 } from './learn.ts';
 import {
@@ -261,8 +262,9 @@ export function* learnModel(
   const open = undecided(compared);
   const putBack = setAside(compared, open);
   const { learned: shape, transitivity } = yield* learnShape(open, facts, prior);
+  const doubted = withoutChance(open, shape, prior);
   putBack();
-  const learned = withRules(shape, compared.aspects);
+  const learned = withRules(doubted, compared.aspects);
   return {
     format: MODEL_FORMAT,
     fields,

@@ -11,7 +11,7 @@ import { type Judged, pairKey, pairsWithin, readJudged } from './judged.ts';
 import { otherLists } from './others.ts';
 import { KINDS, planted, plantedIn } from './planted.ts';
 import { size } from './size.ts';
-import { meanOf, type Sample, sampleOf, train } from './train.ts';
+import { type Sample, sampleOf, trainedFrom } from './train.ts';
 
 /** Above this many records the baseline is left out, which takes the square of the time. */
 const MOST_FOR_BASELINE = 5_000;
@@ -61,7 +61,7 @@ async function benchMatching(): Promise<void> {
         `\n${isTrained ? 'Kinds of which the training has other lists' : 'Kinds that the training does not have'}`,
       );
       classes(
-        furtherClasses(FURTHER_SEEDS.bench).filter((one) => one.isTrained === isTrained),
+        furtherClasses(SEEDS.bench).filter((one) => one.isTrained === isTrained),
         only,
       );
     }
@@ -116,45 +116,38 @@ interface TrainingList {
   sample: Sample;
 }
 
-/** The first seeds of the lists of further kinds, which differ so that none is both trained by and judged. */
-const FURTHER_SEEDS = { training: 3_001, bench: 7_001 };
+/** The first seeds of the made-up lists, which differ so that no list of ordinary and further kinds is both trained by and judged. */
+const SEEDS = { training: 3_001, bench: 7_001 };
 
 const trainingLists = (known: readonly Judged[]): TrainingList[] =>
   [
     ...known,
     ...otherLists(),
     ...KINDS.map((kind) => plantedIn(kind, 3_000)),
-    ...listClasses().flatMap(({ lists }) => lists()),
+    ...listClasses(SEEDS.training).flatMap(({ lists }) => lists()),
   ].map((judged) => ({
     family: Object.keys(FAMILIES).find((family) => FAMILIES[family]!.test(judged.name))!,
     judged,
     sample: sampleOf(judged),
   }));
 
-/**
- * The mean of the prior from some lists and of that from these and the further kinds. The latter have more equal names of different
- * things than most lists have.
- */
-function trainedFrom(lists: readonly TrainingList[], further: readonly Sample[]): Prior {
-  const samples = lists.map(({ sample }) => sample);
-  return meanOf(train(samples), train([...samples, ...further]));
-}
+/** The prior as JSON, each list of numbers in a line. */
+const textOf = (prior: Prior): string =>
+  `${JSON.stringify(prior, null, 2).replace(/\[[^\]]*\]/g, (list) => list.replace(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']'))}\n`;
 
 /** Trains the prior, and writes it or prints by family how well a prior does that was trained without it. */
 function trainPrior(lists: readonly TrainingList[], written: boolean, only: RegExp): void {
-  const further = furtherClasses(FURTHER_SEEDS.training)
+  const further = furtherClasses(SEEDS.training)
     .filter(({ isTrained }) => isTrained)
     .flatMap((one) => one.lists().map(sampleOf));
-  const prior = trainedFrom(lists, further);
-  if (written) writeFileSync(PRIOR_FILE, `${JSON.stringify(prior, null, 2)}\n`);
+  const samplesOf = (some: readonly TrainingList[]) => some.map(({ sample }) => sample);
+  const prior = trainedFrom(samplesOf(lists), further);
+  if (written) writeFileSync(PRIOR_FILE, textOf(prior));
   if (written) return;
   console.log('F1 with and without the family in the training; its lists');
   for (const family of Object.keys(FAMILIES).filter((one) => only.test(one))) {
     const own = lists.filter((list) => list.family === family);
-    const others = trainedFrom(
-      lists.filter((list) => list.family !== family),
-      further,
-    );
+    const others = trainedFrom(samplesOf(lists.filter((list) => list.family !== family)), further);
     const [all, without] = [prior, others].map(
       (one) =>
         total(

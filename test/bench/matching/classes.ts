@@ -10,10 +10,12 @@ export interface ListClass {
   lists: () => Judged[];
 }
 
-const several = (name: string, count: number, make: (seed: number) => Judged): ListClass => ({
-  name,
-  lists: () => Array.from({ length: count }, (_, at) => valued(make(100 + at))),
-});
+const severalFrom =
+  (from: number) =>
+  (name: string, count: number, make: (seed: number) => Judged): ListClass => ({
+    name,
+    lists: () => Array.from({ length: count }, (_, at) => valued(make(from + 100 + at))),
+  });
 
 /** Without fields that no record has, as they are left out for cards. */
 const valued = (judged: Judged): Judged => ({
@@ -34,7 +36,7 @@ const SPARSE = [
 ] as const;
 
 /** Cards with attributes and descriptions that say the same as those of their copies, or not. */
-const describedCards = (): ListClass[] =>
+const describedCards = (from: number): ListClass[] =>
   (['none', 'same', 'own', 'mixed'] as const).flatMap((description) =>
     [0, 0.5, 1].map((filled) => {
       const plans = (filled === 0 ? [0] : [0, 0.6, 1]).map((agreeing) => ({ description, filled, agreeing }));
@@ -43,15 +45,21 @@ const describedCards = (): ListClass[] =>
       return {
         name: `60 and 300 cards, descriptions: ${description}, attributes filled: ${filled}`,
         lists: () => [
-          ...[501, 502, 503, 504, 505, 506].flatMap(short).map(valued),
-          ...[521, 522].flatMap(long).map(valued),
+          ...[501, 502, 503, 504, 505, 506]
+            .map((seed) => from + seed)
+            .flatMap(short)
+            .map(valued),
+          ...[521, 522]
+            .map((seed) => from + seed)
+            .flatMap(long)
+            .map(valued),
         ],
       };
     }),
   );
 
 /** Offers of few products, and of many of which few are in both shops; in one list and in two. */
-const fewOffers = (): ListClass[] =>
+const fewOffers = (from: number): ListClass[] =>
   [
     { name: 'offers of 400 goods', plan: { each: 400, both: 260, again: 0.02 }, seeds: [3, 4, 5] },
     { name: 'offers of 120 software', plan: { each: 120, both: 60, software: true }, seeds: [4, 5] },
@@ -61,35 +69,39 @@ const fewOffers = (): ListClass[] =>
       seeds: [6],
     },
   ].flatMap(({ name, plan, seeds }) => [
-    { name: `${name}, one list`, lists: () => seeds.map((seed) => offers(plan, seed).one) },
-    { name: `${name}, two lists`, lists: () => seeds.map((seed) => offers(plan, seed).two) },
+    { name: `${name}, one list`, lists: () => seeds.map((seed) => offers(plan, from + seed).one) },
+    { name: `${name}, two lists`, lists: () => seeds.map((seed) => offers(plan, from + seed).two) },
   ]);
 
-const groups = (): ListClass[] =>
+const groups = (from: number): ListClass[] =>
   KINDS.flatMap((kind) => [
     {
       name: `groups of up to 20: ${kind.name}`,
-      lists: () => [listOf(kind, { things: 250, share: 0.6, most: 20 }, 61)],
+      lists: () => [listOf(kind, { things: 250, share: 0.6, most: 20 }, from + 61)],
     },
     {
       name: `groups of up to 8: ${kind.name}`,
-      lists: () => [listOf(kind, { things: 400, share: 0.3, most: 8 }, 62)],
+      lists: () => [listOf(kind, { things: 400, share: 0.3, most: 8 }, from + 62)],
     },
   ]);
 
-/** Ordinary lists of cards by class: offers, groups, sparse fields, lists without duplicates, differences by kind, companies. */
-export function listClasses(): ListClass[] {
+/**
+ * Ordinary lists of cards by class: offers, groups, sparse fields, lists without duplicates, differences by kind, companies. Others of
+ * the same classes begin with another seed.
+ */
+export function listClasses(from = 0): ListClass[] {
+  const several = severalFrom(from);
   const goods = { each: 1_400, both: 900, again: 0.02 };
   const software = { each: 1_400, both: 900, software: true };
   return [
     ...[1, 2].flatMap((seed) => [
-      { name: `offers of goods ${seed}, one list`, lists: () => [offers(goods, seed).one] },
-      { name: `offers of goods ${seed}, two lists`, lists: () => [offers(goods, seed).two] },
-      { name: `offers of software ${seed}, one list`, lists: () => [offers(software, seed).one] },
-      { name: `offers of software ${seed}, two lists`, lists: () => [offers(software, seed).two] },
+      { name: `offers of goods ${seed}, one list`, lists: () => [offers(goods, from + seed).one] },
+      { name: `offers of goods ${seed}, two lists`, lists: () => [offers(goods, from + seed).two] },
+      { name: `offers of software ${seed}, one list`, lists: () => [offers(software, from + seed).one] },
+      { name: `offers of software ${seed}, two lists`, lists: () => [offers(software, from + seed).two] },
     ]),
-    ...fewOffers(),
-    ...groups(),
+    ...fewOffers(from),
+    ...groups(from),
     ...SPARSE.map(([name, filled]) =>
       several(`60 cards, attributes filled: ${name}`, 8, (seed) =>
         applications({ size: 60, copies: 6, filled }, seed),
@@ -98,7 +110,7 @@ export function listClasses(): ListClass[] {
     several('60 cards, attributes filled: all, descriptions of their own', 8, (seed) =>
       applications({ size: 60, copies: 6, filled: 1, described: true }, seed),
     ),
-    ...describedCards(),
+    ...describedCards(from),
     several('1,500 cards, some attributes and descriptions agree', 1, (seed) =>
       cards({ size: 1_500, copies: 150, description: 'mixed', filled: 0.6, agreeing: 0.6 }, seed),
     ),

@@ -2,7 +2,6 @@ import { BINS, binOf } from '../../../integrations/analysis/matching/bits.ts';
 import { type Compared, LEAST_NAMED, undecided } from '../../../integrations/analysis/matching/learn.ts';
 import type { Prior } from '../../../integrations/analysis/matching/matching.types.ts';
 import { finish } from '../../../integrations/analysis/matching/numbers.ts';
-import trained from '../../../integrations/analysis/matching/prior.json' with { type: 'json' };
 import { priorOf, priorShares } from '../../../integrations/analysis/matching/prior.ts';
 import { reliabilitiesOf, reliableBits } from '../../../integrations/analysis/matching/reliability.ts';
 import {
@@ -19,6 +18,7 @@ import { type Judged, pairKey } from './judged.ts';
  * The pairs of a list that training uses: by aspect its kind, share, reliability and similarities; and which pairs are true.
  */
 export interface Sample {
+  open: Compared;
   aspects: { kind: string; share: number; reliability: number; similarities: Float32Array }[];
   rows: number[];
   truth: Uint8Array;
@@ -43,16 +43,40 @@ function sampleFrom(compared: Compared, isTrue: (left: number, right: number) =>
     (at) => naming.length === 0 || naming.some(({ similarities }) => similarities[at]! >= LEAST_NAMED),
   );
   const shares = priorShares(aspects);
-  const reliabilities = reliabilitiesOf(open, priorOf(trained, aspects));
   return {
-    aspects: aspects.map(({ similarities }, at) => ({
-      ...shares[at]!,
-      reliability: reliabilities[at]!,
-      similarities,
-    })),
+    open,
+    aspects: aspects.map(({ similarities }, at) => ({ ...shares[at]!, reliability: 1, similarities })),
     rows,
     truth: Uint8Array.from(rows, (at) => (isTrue(graph.left[at]!, graph.right[at]!) ? 1 : 0)),
   };
+}
+
+/** The sample with the reliabilities that the aspects have by a prior. */
+function weighed(sample: Sample, prior: Prior): Sample {
+  const reliabilities = reliabilitiesOf(sample.open, priorOf(prior, sample.open.aspects));
+  return {
+    ...sample,
+    aspects: sample.aspects.map((aspect, at) => ({ ...aspect, reliability: reliabilities[at]! })),
+  };
+}
+
+/** Rounds of training: the prior depends on how reliable the aspects are in each list, and this on the prior. */
+const ROUNDS = 3;
+
+/**
+ * The mean of the prior from some lists and of that from these and further ones, which have more equal names of different things than most
+ * lists have. It depends on the lists alone: at first all aspects are taken as reliable.
+ */
+export function trainedFrom(lists: readonly Sample[], further: readonly Sample[]): Prior {
+  let [some, others] = [lists, further];
+  for (let round = 1; ; round++) {
+    const prior = meanOf(train(some), train([...some, ...others]));
+    if (round === ROUNDS) return prior;
+    [some, others] = [lists, further].map((samples) => samples.map((sample) => weighed(sample, prior))) as [
+      Sample[],
+      Sample[],
+    ];
+  }
 }
 
 const STEPS = 150;
@@ -134,7 +158,7 @@ function addSlope(
 }
 
 /** Logistic regression on the bins of similarities, in bits, that never fall when a similarity rises. */
-export function train(all: readonly Sample[]): Prior {
+function train(all: readonly Sample[]): Prior {
   const samples = all.filter(({ rows }) => rows.length > 0);
   const kinds = [...new Set(samples.flatMap(({ aspects }) => aspects.map(({ kind }) => kind)))].sort();
   const size = 1 + kinds.length * BINS;
@@ -176,7 +200,7 @@ export function train(all: readonly Sample[]): Prior {
 }
 
 /** The mean of the bits of two priors; the second adds the share of matches, the first how similar they are. */
-export function meanOf(one: Prior, other: Prior): Prior {
+function meanOf(one: Prior, other: Prior): Prior {
   const mean = (a: number, b: number) => Number(((a + b) / 2).toFixed(2));
   return {
     ...one,

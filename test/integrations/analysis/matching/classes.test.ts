@@ -12,6 +12,8 @@ import { products } from '../../../bench/matching/planted.ts';
 /** Seeds that neither the training nor the bench uses. */
 const SEEDS = [901, 902, 903];
 
+const FURTHER = furtherClasses(SEEDS[0]!);
+
 function figuresOf(difference: string) {
   let [right, found, truth] = [0, 0, 0];
   for (const seed of SEEDS) {
@@ -105,6 +107,38 @@ test('equal names of frequent words are no evidence where other fields differ', 
   expect(findDuplicates(left, { fields }).pairs.filter(({ score }) => score >= 0.5)).toEqual([]);
 });
 
+test('people of one name with nothing else in common are no duplicates, and those who share most are', () => {
+  const of = (what: string) => FURTHER.find(({ name }) => name === `employees: ${what}`)!.lists();
+  const matches = of('no duplicates').map(
+    (judged) => findDuplicates(judged.left, judged).pairs.filter(({ score }) => score >= 0.5).length,
+  );
+  expect(Math.max(...matches)).toBeLessThan(40);
+  for (const judged of of('pairs, one list')) {
+    const keys = pairsWithin(clustersOf(findDuplicates(judged.left, judged).pairs).map(({ ids }) => ids));
+    const right = [...keys].filter((key) => judged.truth.has(key)).length;
+    expect(right / keys.size).toBeGreaterThan(0.97);
+    expect(right / judged.truth.size).toBeGreaterThan(0.85);
+  }
+});
+
+test('of short lists that were described anew, nearly as many duplicates are found as by their names alone', () => {
+  const [bare, described] = [false, true].map((isDescribed) => {
+    let [found, truth] = [0, 0];
+    for (const seed of [...SEEDS, 904, 905, 906]) {
+      const plan = { size: 60, copies: 6, filled: isDescribed ? 1 : 0, described: isDescribed };
+      const judged = applications(plan, seed);
+      const fields = judged.fields.filter(({ name }) => judged.left.some(({ values }) => values[name]));
+      const keys = pairsWithin(
+        clustersOf(findDuplicates(judged.left, { fields }).pairs).map(({ ids }) => ids),
+      );
+      found += [...judged.truth].filter((key) => keys.has(key)).length;
+      truth += judged.truth.size;
+    }
+    return found / truth;
+  });
+  expect(described).toBeGreaterThanOrEqual(bare! - 0.03);
+});
+
 test('fields in which matches agree by chance alone cost little recall', () => {
   const [none, all] = [0, 1].map((filled) => {
     const found = SEEDS.map((seed) => {
@@ -181,8 +215,6 @@ test('parts of applications and those of other vendors are no duplicates, and th
   expect(why(2, 3)).toContain('The part differs: interface, batch');
   expect(why(1, 2)).toContain('The part differs: not said, interface');
 });
-
-const FURTHER = furtherClasses(SEEDS[0]!);
 
 test.each(FURTHER.filter(({ name }) => name.includes('no duplicates') && !name.startsWith('firms')))(
   '$name: at most one certain match in 1,000',
