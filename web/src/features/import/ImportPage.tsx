@@ -54,14 +54,8 @@ export function ImportPage() {
   const { type, targets, columns } = useColumns(file?.table, kind, given, chosen);
   const asked = ambiguousColumns(file?.table, columns, targets);
   const isAsking = asked.some((at) => !meanings.has(at));
-  const written = useWritten(isAsking ? undefined : file?.table, {
-    columns,
-    targets,
-    kind,
-    type,
-    fixes,
-    meanings,
-  });
+  const wanted = { columns, targets, kind, type, fixes, meanings };
+  const written = useWritten(isAsking ? undefined : file?.table, wanted);
   const named = useTypeOfSheet(file?.table.book?.sheets).filter((one) => one !== undefined).length;
   const isOfTypes = isWhole ?? (kind === 'cards' && named > 1);
   const whole = file?.table.book && (isForEditing(file.table.book) || (isOfTypes && readsAllSheets(kind)));
@@ -79,21 +73,21 @@ export function ImportPage() {
     setChosen(new Map());
     setMeanings(new Map());
   };
+  const openSheet = (table: FileTable) => {
+    open({ name: file!.name, table });
+    setWhole(false);
+  };
   return (
     <Page
       title={<h1>{t('import.title')}</h1>}
       actions={
         file && (
-          <Button
-            variant="default"
-            leftSection={<Icon name="upload_file" />}
+          <AnotherFile
             onClick={() => {
               open(undefined);
               setWhole(undefined);
             }}
-          >
-            {t('import.another')}
-          </Button>
+          />
         )
       }
     >
@@ -110,10 +104,7 @@ export function ImportPage() {
             kind={kind}
             options={options}
             onOptions={setOptions}
-            onTable={(table) => {
-              open({ name: file!.name, table });
-              setWhole(false);
-            }}
+            onTable={openSheet}
             isDone={done !== undefined}
             onKind={(next) => {
               go({ kind: next });
@@ -136,10 +127,7 @@ export function ImportPage() {
               meanings={meanings}
               asked={asked}
               onMeaning={(at, meaning) => setMeanings(new Map(meanings).set(at, meaning))}
-              onTable={(table) => {
-                open({ name: file.name, table });
-                setWhole(false);
-              }}
+              onTable={openSheet}
               onWhole={() => setWhole(true)}
               onType={(next) => go({ kind, ...(next && { type: next }) })}
               onOptions={setOptions}
@@ -159,6 +147,14 @@ export function ImportPage() {
         )}
       </div>
     </Page>
+  );
+}
+
+function AnotherFile({ onClick }: { onClick: () => void }) {
+  return (
+    <Button variant="default" leftSection={<Icon name="upload_file" />} onClick={onClick}>
+      {useTexts()('import.another')}
+    </Button>
   );
 }
 
