@@ -168,8 +168,13 @@ export class AmountReader {
   measure(subjectAt: Place | undefined): boolean {
     const cursor = this.#cursor;
     return cursor.attempt(() => {
+      // "applications with the lowest data quality" asks for applications
+      const isOfCards = grammar.having.includes(
+        cursor.norms[cursor.at - 1] === 'the' ? cursor.norms[cursor.at - 2]! : cursor.norms[cursor.at - 1]!,
+      );
       const fn = this.seesLongField() ? undefined : this.#function();
       if (!fn) return false;
+      if (isOfCards && (fn.fn === 'min' || fn.fn === 'max')) this.#draft.intent ??= 'list';
       // "what do all applications cost in total"
       if (fn.fn === 'sum' && this.#draft.measures.some((measure) => measure.fn === 'sum')) return true;
       cursor.takeAny(['of the', 'of', 'the']);

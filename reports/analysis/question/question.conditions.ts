@@ -224,13 +224,35 @@ export function readUnset(
   return { filter: `${path} is empty`, says: cursor.texts.say('question.without', { what: label }) };
 }
 
+/** "with JSON": a text that values of one field have. */
+export const readValue = (cursor: QuestionCursor, names: QuestionNames): Condition | undefined =>
+  cursor.attempt(() => {
+    cursor.takeAny(grammar.valueVerbs);
+    const found = names.see('value');
+    const [value, ...others] = found?.meanings ?? [];
+    if (!value || others.some(({ path }) => path !== value.path)) return undefined;
+    cursor.at += found!.length;
+    const text = `"${value.text}"`;
+    return {
+      filter: `${names.pathOf(value.path)} ~ ${quoted(value.text)}`,
+      says: cursor.texts.say('question.part', { label: value.label, text }),
+    };
+  });
+
 /** A test of a text, with the text in quotes. */
-export const readTextTest = (cursor: QuestionCursor, { path, label }: Field): Condition | undefined =>
+export const readTextTest = (
+  cursor: QuestionCursor,
+  { path, label }: Field,
+  names?: QuestionNames,
+): Condition | undefined =>
   cursor.attempt(() => {
     const isExact = cursor.takeAny(['is', 'equal to', '=']);
     const isStart = !isExact && cursor.takeAny(['starting with', 'start with', 'beginning with']);
     if (!isExact && !isStart) cursor.takeAny(['containing', 'contain', 'with', 'like', 'of']);
-    const text = cursor.takeQuoted();
+    const value = isExact || isStart ? undefined : names?.see('value');
+    const known = value?.meanings.find((one) => names!.pathOf(one.path) === path);
+    if (known) cursor.at += value!.length;
+    const text = known?.text ?? cursor.takeQuoted();
     const operator = isExact ? '=' : isStart ? 'starts with' : '~';
     if (text === undefined) return undefined;
     const values = { label, text: `"${text}"` };
@@ -287,7 +309,7 @@ export function readTest(
     case 'timestamp':
       return readDateTest(cursor, field);
     case 'text':
-      return readTextTest(cursor, field);
+      return readTextTest(cursor, field, names);
     case 'boolean':
       return { filter: `${field.path} = true`, says: field.label };
     case 'options':

@@ -32,9 +32,11 @@ export class CostReader {
     return true;
   }
 
-  /** "in 2026", of costs that were read. */
-  year(): boolean {
+  /** "in 2026", right after costs or the subject: elsewhere it can be said of something else. */
+  year(subjectAt: { end: number } | undefined): boolean {
     const { measures, reading, texts } = this.#draft;
+    const { at, norms } = this.#cursor;
+    if (at !== subjectAt?.end && !/(^cost|kosten)$/.test(norms[at - 1] ?? '')) return false;
     return this.#cursor.attempt(() => {
       this.#cursor.takeAny(grammar.inYear);
       const year = this.#cursor.takeYear();

@@ -181,7 +181,7 @@ export class QuestionDraft implements UnreadQuestion {
       return 'fields';
     if (this.isCard && intent === undefined && measures.length === 0 && this.conditions.length > 1)
       return 'yes';
-    const options = this.conditions.flatMap((text) => /^([\w.]+) = [^ ]+$/.exec(text)?.[1] ?? []);
+    const options = this.conditions.flatMap((text) => /^([\w.]+) (?:= [^ ]+|~ ".*")$/.exec(text)?.[1] ?? []);
     if (
       options.some(
         (path, at) =>

@@ -1,9 +1,10 @@
 import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
+import type { Meaning } from './question.meanings.ts';
 import type { QuestionTexts } from './question.says.ts';
 import type { RelationPath } from './question.verbs.ts';
-import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts';
+import { lookUp, type Vocabulary } from './question.vocabulary.ts';
 
 export type FieldMeaning = Extract<Meaning, { kind: 'field' }>;
 export type OptionMeaning = Extract<Meaning, { kind: 'option' }>;
@@ -167,6 +168,20 @@ export class QuestionNames {
     return { paths, label: this.texts.join([...new Set(found.meanings.map(({ label }) => label))], 'or') };
   }
 
+  /** The roles of owners of the cards in scope. */
+  ownerRoles(): { paths: string[]; label: string } | undefined {
+    const { phrases } = this.#vocabulary;
+    const fields = (phrases.get('owner') ?? []).filter(
+      (meaning) =>
+        meaning.kind === 'field' &&
+        meaning.path.startsWith('stakeholder.') &&
+        meaning.types.some((type) => this.types.includes(type)),
+    ) as FieldMeaning[];
+    const paths = [...new Set(fields.map(({ path }) => this.pathOf(path)))];
+    if (paths.length === 0) return undefined;
+    return { paths, label: this.texts.join([...new Set(fields.map(({ label }) => label))], 'or') };
+  }
+
   /** What a field counts, such as users. */
   takeCounted(): { path: string; label: string } | undefined {
     const found = this.see('counted');
@@ -184,7 +199,10 @@ export class QuestionNames {
   /** A lifecycle phase or a date field. */
   takeDay(): { path: string; label: string } | undefined {
     const phase = this.see('phase');
-    if (phase) {
+    const own = this.see('field');
+    // the end date of a project, not of its life
+    const isOwn = own?.meanings.some(({ valueType }) => valueType === 'date') === true;
+    if (phase && !(isOwn && own!.length >= phase.length)) {
       this.#cursor.at += phase.length;
       const { phase: key, label } = phase.meanings[0]!;
       return { path: this.pathOf(`lifecycle.${key}`), label };

@@ -2,16 +2,16 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { readSetting, type SettingValues } from '../../../domain/kernel/settings/settings.read.ts';
 import type { ChartLanguage } from '../../kernel/charts/charts.texts.ts';
-import { type CardLookUp, cardsIn, cardsWith, findCards } from './question.cards.ts';
+import { type CardLookUp, cardsIn, cardsWith, findCards, peopleIn, valuesWith } from './question.cards.ts';
 import { QuestionCursor } from './question.cursor.ts';
 import type { ReadQuestion, UnreadQuestion } from './question.draft.ts';
 import { fromGerman } from './question.german.ts';
+import type { Meaning } from './question.meanings.ts';
 import { QuestionReader } from './question.reader.ts';
 import { similarQuestion } from './question.refusal.ts';
 import {
   createVocabulary,
   lookUp,
-  type Meaning,
   type NamedTag,
   readTagNames,
   type Vocabulary,
@@ -96,11 +96,13 @@ export async function readQuestionAboutCards(
   question: string,
   today: string,
 ): Promise<{ found: ReadQuestion | UnreadQuestion; named: Vocabulary }> {
-  const exact = await cardsIn(cards, question);
+  const [known, people] = await Promise.all([cardsIn(cards, question), peopleIn(cards, question)]);
+  const exact = [...known, ...people];
   const named = withCards(vocabulary, exact);
   const found = readQuestion(named, question, today);
   if ('query' in found || found.unknown.length === 0) return { found, named };
-  const parts = await cardsWith(cards, question, found.unknown);
+  const partial = await cardsWith(cards, question, found.unknown);
+  const parts = partial.length > 0 ? partial : await valuesWith(vocabulary, cards, question, found.unknown);
   if (parts.length === 0) return { found, named };
   const partly = withCards(vocabulary, [...exact, ...parts]);
   const again = readQuestion(partly, question, today);

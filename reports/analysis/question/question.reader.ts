@@ -14,6 +14,7 @@ import {
   readTest,
   readTextTest,
   readUnset,
+  readValue,
 } from './question.conditions.ts';
 import { CostReader } from './question.costs.ts';
 import type { QuestionCursor } from './question.cursor.ts';
@@ -21,11 +22,13 @@ import { QuestionDraft, type ReadQuestion, type UnreadQuestion } from './questio
 import { readFlow } from './question.flows.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import { GroupReader } from './question.groups.ts';
+import type { Meaning } from './question.meanings.ts';
 import { type FieldMeaning, QuestionNames } from './question.names.ts';
+import { readPerson } from './question.people.ts';
 import { RelatedReader } from './question.related.ts';
 import type { QuestionTexts } from './question.says.ts';
 import { findSubject, isNeutral } from './question.subject.ts';
-import type { Meaning, Vocabulary } from './question.vocabulary.ts';
+import type { Vocabulary } from './question.vocabulary.ts';
 import { normalised, type Word } from './question.words.ts';
 
 const ignored = new Set(grammar.ignored.map(normalised));
@@ -99,11 +102,12 @@ export class QuestionReader {
       () => this.#costs.kind(),
       () => this.#amounts.measure(this.#subjectAt),
       () => this.#flow(),
+      () => this.#person(),
       () => this.#related.clause(),
       () => this.#absence(),
       () => this.#presence(),
       () => this.#condition(),
-      () => this.#costs.year(),
+      () => this.#costs.year(this.#subjectAt),
     ];
     while (!cursor.ended) {
       const { at } = cursor;
@@ -170,6 +174,13 @@ export class QuestionReader {
     if (!this.#cursor.takeAny(grammar.topLevel)) return false;
     this.#draft.addCondition({ filter: 'parent is empty', says: this.#texts.say('question.topLevel') });
     return true;
+  }
+
+  #person(): boolean {
+    const isAfterSubject = this.#cursor.at === this.#subjectAt?.end;
+    const held = readPerson(this.#cursor, this.#names, isAfterSubject);
+    if (held) this.#draft.addCondition(held);
+    return held !== undefined;
   }
 
   #flow(): boolean {
@@ -260,6 +271,7 @@ export class QuestionReader {
       readFlow(cursor, this.#names) ??
       readQuantity(cursor, this.#names) ??
       readApproach(cursor, this.#names) ??
+      readValue(cursor, this.#names) ??
       this.#verbOption();
     if (quantity) return quantity;
     const dated = readDateFirst(cursor, this.#names);

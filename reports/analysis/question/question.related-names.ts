@@ -1,8 +1,9 @@
 import type { Condition } from './question.conditions.ts';
 import type { QuestionCursor } from './question.cursor.ts';
+import type { CardMeaning } from './question.meanings.ts';
 import type { QuestionNames } from './question.names.ts';
 import type { RelationPath } from './question.verbs.ts';
-import { type CardMeaning, quoted } from './question.vocabulary.ts';
+import { quoted } from './question.vocabulary.ts';
 
 /** Reads what related cards are called: their type, and their names. */
 export class RelatedNames {

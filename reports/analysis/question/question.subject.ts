@@ -1,5 +1,6 @@
 import grammar from './question.grammar.json' with { type: 'json' };
-import { lookUp, type Meaning, quoted, type Vocabulary } from './question.vocabulary.ts';
+import type { Meaning } from './question.meanings.ts';
+import { lookUp, quoted, type Vocabulary } from './question.vocabulary.ts';
 import type { Word } from './question.words.ts';
 
 /** The subject of a question. */

@@ -22,36 +22,10 @@ import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
 import { type ChartLanguage, lowered } from '../../kernel/charts/charts.texts.ts';
 import { knownText } from '../../kernel/report.texts.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
+import type { CardMeaning, FieldKind, Meaning, PersonMeaning, ValueMeaning } from './question.meanings.ts';
 import { QuestionTexts } from './question.says.ts';
 import { type RelationPath, relationPathsFrom, translatedVerbs } from './question.verbs.ts';
 import { phraseOf, wordsOf } from './question.words.ts';
-
-/** The value type of a field, for questions. */
-type FieldKind = 'text' | 'number' | 'date' | 'timestamp' | 'boolean' | 'options' | 'key';
-
-/** A possible meaning of a phrase. */
-export type Meaning =
-  | { kind: 'type'; type: string; label: string }
-  | { kind: 'subtype'; types: string[]; subtype: string; label: string }
-  | { kind: 'field'; path: string; valueType: FieldKind; unit?: 'cost'; types: string[]; label: string }
-  /** Several options of one field can apply to a card if it is a tag group or a field of several values. */
-  | { kind: 'option'; path: string; value: string; types: string[]; label: string; isOneOfMany?: boolean }
-  /** A phase. An event, such as ending, needs a day; a lasting state, such as active, had begun before most days. */
-  | { kind: 'phase'; phase: LifecyclePhase; isEvent: boolean; isLasting: boolean; label: string }
-  /** What a field counts: `users`, if the field is the number of users. */
-  | { kind: 'counted'; path: string; types: string[]; label: string }
-  /** Costs of a kind. */
-  | { kind: 'cost'; cost: string; label: string }
-  | CardMeaning;
-
-/** A card with this name, or cards with this text in their names. */
-export interface CardMeaning {
-  kind: 'card';
-  type: string;
-  name: string;
-  partial: boolean;
-  label: string;
-}
 
 /** All names for questions, by phrase. */
 export interface Vocabulary {
@@ -107,7 +81,7 @@ const fieldNames: Readonly<Record<string, string[]>> = grammar.fieldNames;
 const costSynonyms: Readonly<Record<string, string[]>> = grammar.costKinds;
 
 /** A key or name as a part of a path in the filter language. */
-const part = (name: string): string =>
+export const part = (name: string): string =>
   /^[A-Za-z_][\w-]*$/.test(name) && !grammar.filterWords.includes(name.toLowerCase()) ? name : quoted(name);
 
 /** A text of the filter language. */
@@ -210,16 +184,20 @@ export function createVocabulary(
   };
 }
 
-/** The vocabulary with cards that a question names. */
-export function withCards(vocabulary: Vocabulary, cards: readonly CardMeaning[]): Vocabulary {
+/** The vocabulary with cards, people and values that a question names. */
+export function withCards(
+  vocabulary: Vocabulary,
+  cards: readonly (CardMeaning | ValueMeaning | PersonMeaning)[],
+): Vocabulary {
   if (cards.length === 0) return vocabulary;
   const phrases = new Map(vocabulary.phrases);
   let { longest } = vocabulary;
   for (const card of cards) {
-    const words = wordsOf(card.name).map(({ norm }) => norm);
+    const words = wordsOf(card.kind === 'value' ? card.text : card.name).map(({ norm }) => norm);
     const phrase = words.join(' ');
     longest = Math.max(longest, words.length);
-    const label = vocabulary.labels.cardTypes.get(card.type)?.label ?? card.type;
+    const label =
+      card.kind === 'card' ? (vocabulary.labels.cardTypes.get(card.type)?.label ?? card.type) : card.label;
     phrases.set(phrase, [...(phrases.get(phrase) ?? []), { ...card, label }]);
   }
   return { ...vocabulary, phrases, longest };

@@ -116,6 +116,31 @@ describe('by rules', () => {
     expect(await filterOf('Which applications use Orac?')).toBeUndefined();
   });
 
+  it('looks up texts of fields, and people by their names', async () => {
+    const attributes = { protocol: 'REST', dataFormat: 'JSON, gzip' };
+    const { body: orders } = await admin.post('/api/v1/cards', {
+      type: 'Interface',
+      name: 'Orders',
+      attributes,
+    });
+    const { body: me } = await admin.get('/api/v1/auth/me');
+    await ok(admin.patch(`/api/v1/users/${me.id}`, { display_name: 'Ada King' }));
+    const filterOf = async (question: string) =>
+      (await ask(admin, question, { run: false })).body.query?.filter;
+    expect(await filterOf('Interfaces with JSON')).toBe('attributes.dataFormat ~ "JSON"');
+    expect(await filterOf('Welche Schnittstellen nutzen REST?')).toBe('attributes.protocol ~ "REST"');
+    // of another type
+    expect(await filterOf('Applications with JSON')).toBeUndefined();
+    expect(orders.name).toBe('Orders');
+    const { email } = me;
+    expect(await filterOf('Which applications is Ada King responsible for?')).toBe(
+      `stakeholder.responsible = "${email}"`,
+    );
+    expect(await filterOf('Anwendungen von Ada King')).toBe(`stakeholder = "${email}"`);
+    // approving is no role
+    expect(await filterOf('applications approved by Ada King')).toBeUndefined();
+  });
+
   it('proposes a question that it understands', async () => {
     const asked = { use_model: false };
     expect((await ask(viewer, 'Which aplications are hosted on premise?', asked)).body).toMatchObject({

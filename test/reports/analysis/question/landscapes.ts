@@ -22,6 +22,11 @@ interface Named {
   attributes?: Record<string, unknown>;
 }
 
+interface Person {
+  display_name: string;
+  email: string;
+}
+
 /** Groups of tags by name. */
 type Groups = Record<string, string[]>;
 
@@ -33,7 +38,7 @@ export const demoTags: Groups = Object.fromEntries(
 export const demo = (metamodel: Metamodel): AskedLandscape => ({
   metamodel,
   tags: tagsOf(demoTags),
-  cards: lookUpIn(demoLandscape(TODAY).cards as Named[]),
+  cards: lookUpIn(demoLandscape(TODAY).cards as Named[], demoLandscape(TODAY).users),
 });
 
 export const worksTags: Groups = {
@@ -129,6 +134,7 @@ export function works(metamodel: Metamodel): AskedLandscape {
       Object.entries(worksCards).flatMap(([type, names]) =>
         names.map((name) => ({ type, name, attributes: formats[name] ?? {} })),
       ),
+      [{ display_name: 'Heike Brandt', email: 'heike.brandt@ahrensfeld.example' }],
     ),
   };
 }
@@ -138,7 +144,7 @@ const tagsOf = (groups: Groups) =>
 
 const wordsIn = (text: string) => ` ${text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
 
-const lookUpIn = (cards: readonly Named[]): CardLookUp => ({
+const lookUpIn = (cards: readonly Named[], users: readonly Person[]): CardLookUp => ({
   named: (names) => {
     const asked = new Set(names.map((name) => name.toLowerCase()));
     return Promise.resolve(cards.filter(({ name }) => asked.has(name.toLowerCase())));
@@ -149,5 +155,24 @@ const lookUpIn = (cards: readonly Named[]): CardLookUp => ({
         const found = cards.filter(({ name }) => wordsIn(name).includes(wordsIn(text)));
         return [...new Set(found.map(({ type }) => type))].map((type) => ({ type, name: text }));
       }),
+    ),
+  valued: (fields, texts) =>
+    Promise.resolve(
+      fields.flatMap(({ type, key }) =>
+        texts
+          .filter((text) =>
+            cards.some(
+              (card) =>
+                card.type === type && wordsIn(String(card.attributes?.[key] ?? '')).includes(wordsIn(text)),
+            ),
+          )
+          .map((text) => ({ type, key, text })),
+      ),
+    ),
+  people: (names) =>
+    Promise.resolve(
+      users
+        .filter((user) => names.some((name) => name.toLowerCase() === user.display_name.toLowerCase()))
+        .map(({ display_name, email }) => ({ name: display_name, email })),
     ),
 });
