@@ -16,6 +16,7 @@ import { lockRow } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, optional, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { Share } from '../views/bookmarks.input.ts';
 import { SavedReport, type SavedReportRow, savedReportTypes, Thumbnail } from './saved-reports.model.ts';
+import { keepSeen } from './saved-reports.seen.ts';
 
 const sharedWithMe = (ctx: Ctx): Fragment => fragment`(s.visibility = 'shared'
   and s.shared_with \\? ${ctx.caller.userId}::text)`;
@@ -136,6 +137,7 @@ export async function patchSavedReport(ctx: Ctx, id: string, input: SavedReportI
     requireSharedEdit(access, input, ['visibility', 'shared_with', 'thumbnail'], 'saved report');
     checkIfMatch(ctx, text);
     await changeRow(work, SavedReport, before, await checked(work, input, before.owner_id), savedReportEvent);
+    if (input.config) await keepSeen(work.sql, before, ctx.caller.userId!);
     return (await savedReportText(work.sql, ctx, id))!;
   });
 }

@@ -7,6 +7,7 @@ import { lockRow } from '../../kernel/resources/rows.ts';
 import { isObject } from '../../kernel/shapes.ts';
 import { savedReportEvent, visibleSavedReports } from './saved-reports.commands.ts';
 import { SavedReport } from './saved-reports.model.ts';
+import { keepSeen } from './saved-reports.seen.ts';
 
 /** A dashboard has tiles, a tile a page, and a page a query. */
 const MAX_DEPTH = 4;
@@ -33,6 +34,8 @@ export const savedReportConsumers = defineConsumers<Record<string, unknown>>({
   },
   async write(work, id, config) {
     const row = await lockRow(work.sql, SavedReport, { id });
-    if (row) await changeRow(work, SavedReport, row, { config }, savedReportEvent);
+    if (!row) return;
+    await changeRow(work, SavedReport, row, { config }, savedReportEvent);
+    await keepSeen(work.sql, row);
   },
 });

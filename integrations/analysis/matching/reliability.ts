@@ -21,7 +21,7 @@ const DESCRIBING: ReadonlySet<FieldKind> = new Set(['choice', 'number', 'date', 
 /** Possible reliabilities of a field, and how probable each is before a list is known: in most lists, and in those described anew. */
 const RELIABILITIES = [0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1];
 const EXPECTED = {
-  most: [0.05, 0.05, 0.05, 0.07, 0.1, 0.13, 0.1, 0.45],
+  most: [0.03, 0.03, 0.04, 0.06, 0.08, 0.12, 0.1, 0.54],
   anew: [0.5, 0.2, 0.1, 0.05, 0.05, 0.04, 0.03, 0.03],
 };
 /** The share of lists in which people described the same objects anew, so that hardly any field is reliable. */

@@ -223,7 +223,7 @@ async function extractReport(
   report: ScheduledReport,
 ): Promise<Made> {
   const prepared = await prepareReport(ctx, report);
-  requireSeen(prepared, run.owner_id, run.report_digest);
+  requireSeen(prepared, run.report_digest);
   const made = await makeReport(services, { ctx, signal: job.signal }, report, prepared);
   const { saved_report_id: id, ...how } = report;
   const { name, report_type } = prepared.saved;

@@ -1,11 +1,12 @@
 import { visibleSavedReports } from '../../../domain/collaboration/saved-reports/saved-reports.commands.ts';
+import { seenDigest } from '../../../domain/collaboration/saved-reports/saved-reports.seen.ts';
 import type { ReportQuery } from '../../../domain/inventory/reports/report.job.ts';
 import { isPicture } from '../../../domain/inventory/reports/report.options.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { AppPermission } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { loadSettings, requireModule } from '../../../domain/kernel/settings/settings.read.ts';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { planQuery, type QueryPlan } from '../../analysis/query/query.plan.ts';
 import { reportRequest } from '../../kernel/report.cards.ts';
@@ -19,9 +20,6 @@ interface SavedRow {
   name: string;
   report_type: string;
   config: Record<string, unknown>;
-  owner_id: string;
-  /** Whether others may change it. */
-  has_editors: boolean;
   digest: string;
 }
 
@@ -100,9 +98,8 @@ async function requestOf(
 }
 
 async function readSaved(ctx: Ctx, sql: Sql, id: string): Promise<SavedRow> {
-  const row = await query(sql).row<SavedRow>`select s.id, s.name, s.report_type, s.config, s.owner_id,
-      s.editors <> '[]' as has_editors,
-      encode(sha256(convert_to(s.config::text, 'UTF8')), 'hex') as digest
+  const row = await query(sql).row<SavedRow>`select s.id, s.name, s.report_type, s.config,
+      ${embed(seenDigest(fragment`s.config`))} as digest
     from saved_reports s where s.id = ${id}::uuid and ${embed(visibleSavedReports(ctx))}`;
   if (row) return row;
   throw new EstateError(
@@ -116,9 +113,8 @@ async function readSaved(ctx: Ctx, sql: Sql, id: string): Promise<SavedRow> {
  * with the rights of the owner.
  * @param digest of the content that the owner has seen. @throws EstateError `forbidden`.
  */
-export function requireSeen({ saved }: PreparedReport, ownerId: string | null, digest: string | null): void {
-  const isOwnAlone = saved.owner_id === ownerId && !saved.has_editors;
-  if (isOwnAlone || saved.digest === digest) return;
+export function requireSeen({ saved }: PreparedReport, digest: string | null): void {
+  if (saved.digest === digest) return;
   throw new EstateError(
     'forbidden',
     'The saved report was changed, perhaps by somebody else: look at it, then resume the schedule.',

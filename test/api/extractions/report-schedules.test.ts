@@ -218,6 +218,8 @@ describe('the owner of a schedule of a report', () => {
       editor.patch(`/api/v1/saved-reports/${saved_report_id}`, { config: page('/query', { q: other }) }),
     );
     smtp.mails.length = 0;
+    // also if the editor may no longer change it
+    await ok(member.patch(`/api/v1/saved-reports/${saved_report_id}`, { shared_with: [] }));
     const { error } = await run(id, 'failed');
     expect(error.message).toContain('was changed, perhaps by somebody else');
     expect((await member.get(`${base}/${id}`)).body.status).toBe('paused');
