@@ -7,15 +7,19 @@ const hosts: Record<ChannelKind, readonly string[]> = {
   teams: ['.logic.azure.com', '.logic.azure.us', '.environment.api.powerplatform.com'],
 };
 
-/** Why an address is no incoming webhook of the service, or undefined. Hosts that OUTBOUND_ALLOW names are allowed, too. */
+/**
+ * Why an address is no incoming webhook of the service, or undefined.
+ * @param mayNameHosts whether hosts that OUTBOUND_ALLOW names are allowed, too: they are servers of the operator.
+ */
 export function addressRefusal(
   outbound: Pick<Outbound, 'refusal' | 'isNamed'>,
   kind: ChannelKind,
   url: string,
+  mayNameHosts: boolean,
 ): string | undefined {
   const refused = outbound.refusal(url);
   if (refused !== undefined) return refused;
-  if (outbound.isNamed(url)) return undefined;
+  if (mayNameHosts && outbound.isNamed(url)) return undefined;
   const { hostname } = new URL(url);
   const isKnown = hosts[kind].some((host) =>
     host.startsWith('.') ? hostname.endsWith(host) : hostname === host,

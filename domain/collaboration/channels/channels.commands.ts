@@ -106,7 +106,7 @@ export async function createChannel(
   check(given);
   return await command(ctx, async (work) => {
     const id = await newId(work.sql);
-    const address = addressColumns(tools, id, input.kind, url);
+    const address = addressColumns(ctx, tools, id, input.kind, url);
     const values = {
       ...given,
       id,
@@ -129,11 +129,13 @@ export async function patchChannel(
   return await command(ctx, async (work) => {
     const before = await locked(ctx, work, id);
     if (patch.is_shared && !before.is_shared) requirePermission(ctx.caller, SHARED);
+    if (patch.is_shared === false && before.owner_id !== ctx.caller.userId)
+      throw new EstateError('forbidden', 'Only the owner can keep a channel; delete it to end its use.');
     check({ ...before, ...patch });
     const values = {
       ...patch,
       ...(patch.name === undefined ? {} : { name: requireText(patch.name, 'name') }),
-      ...(url === undefined ? {} : addressColumns(tools, before.id, before.kind, url)),
+      ...(url === undefined ? {} : addressColumns(ctx, tools, before.id, before.kind, url)),
       ...(patch.status === 'active' ? { paused_reason: null, waits_until: null } : {}),
       ...(patch.status === 'paused' && before.status === 'active'
         ? { paused_reason: 'paused by a user' }
@@ -185,8 +187,14 @@ function check({ is_shared, notifies }: { is_shared?: boolean; notifies?: boolea
   }
 }
 
-function addressColumns({ secrets, outbound }: ChannelTools, id: string, kind: ChannelKind, url: string) {
-  const refusal = addressRefusal(outbound, kind, url);
+function addressColumns(
+  { caller }: Ctx,
+  { secrets, outbound }: ChannelTools,
+  id: string,
+  kind: ChannelKind,
+  url: string,
+) {
+  const refusal = addressRefusal(outbound, kind, url, may(caller, SHARED));
   if (refusal !== undefined) throw invalidField('url', 'refused_address', refusal);
   return { host: new URL(url).host, secret: secrets.seal(url, channelContext(id)) };
 }
