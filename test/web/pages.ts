@@ -126,6 +126,7 @@ async function look(
   const faults = (await accessibility()).map((violation) => `accessibility: ${violation}`);
   const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
   if (width === 390 && overflow > 0) faults.push(`${overflow} px wider than the window`);
+  if (!(await page.title()).includes(' · ')) faults.push('the title of the window does not name the page');
   faults.push(...problems.splice(0).filter((problem) => !refused?.test(problem)));
   return faults.map((fault) => `${address}: ${fault}`);
 }

@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
+import { useDocumentTitle } from './documentTitle.ts';
 import styles from './page.module.css';
 
 interface PageProps {
@@ -11,9 +12,11 @@ interface PageProps {
 
 /** A page: a bar with its title, and its content below. */
 export function Page({ title, actions, children }: PageProps) {
+  const bar = useRef<HTMLElement>(null);
+  useDocumentTitle(() => bar.current?.querySelector('h1')?.textContent);
   return (
     <>
-      <header className={styles.bar}>
+      <header className={styles.bar} ref={bar}>
         <div className={styles.title}>{title}</div>
         <div className={styles.actions}>{actions}</div>
       </header>

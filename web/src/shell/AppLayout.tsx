@@ -20,7 +20,7 @@ import { useSession } from './session.ts';
 export function AppLayout() {
   const { t, setLanguage } = useLanguage();
   const { locale, impersonated_role_label } = useMe();
-  const { app_title, languages } = useBootstrap();
+  const { languages } = useBootstrap();
   const isNarrow = useMediaQuery('(max-width: 899px)', window.innerWidth < 900);
   const [isOpen, { close, toggle }] = useDisclosure(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -31,9 +31,6 @@ export function AppLayout() {
   useEffect(() => setLanguage(nearestLanguage(locale, languages)), [locale, languages, setLanguage]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes when the page changes
   useEffect(close, [path]);
-  useEffect(() => {
-    document.title = app_title || 'Estate';
-  }, [app_title]);
   return (
     <DisplayProvider>
       <MetamodelProvider>

@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { bootstrapQuery } from '../../shell/queries.ts';
 import styles from './public.module.css';
 
@@ -15,6 +15,9 @@ interface PublicPageProps {
 export function PublicPage({ title, failure, children }: PublicPageProps) {
   const { data } = useQuery(bootstrapQuery);
   const name = data?.app_title || 'Estate';
+  useEffect(() => {
+    document.title = `${title} · ${name}`;
+  }, [title, name]);
   return (
     <main className={styles.page}>
       <div className={styles.box}>

@@ -1,6 +1,7 @@
 import { Menu, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Card } from '#client';
+import { useDocumentTitle } from '../../kit/documentTitle.ts';
 import { type Lifecycle, phaseOn, today } from '../../kit/lifecycle.ts';
 import { TagMark, ToneMark, TypeMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
@@ -17,6 +18,7 @@ import { TagsButton } from './TagsButton.tsx';
 export function CardHeader() {
   const t = useTexts();
   const { card, asOf } = useCard();
+  useDocumentTitle(() => card.name);
   const sources = useSources();
   const phase = phaseOn(card.lifecycle as Lifecycle | null, asOf ?? today());
   const description = { key: 'description', type: 'multiline_text', label: t('field.description') };
