@@ -5,7 +5,16 @@ import type { HttpSource } from '../../../../../domain/exchange/itsm/http-source
 import { EstateError } from '../../../../../platform/errors.ts';
 import { isRemoteError, RemoteError } from '../../remote.ts';
 import type { Call, Transport } from '../transport.ts';
-import { comparableValue, isRow, keyOf, type Row, textOf, valueAt, withValueAt } from './records.ts';
+import {
+  comparableValue,
+  isRow,
+  isStorable,
+  keyOf,
+  type Row,
+  textOf,
+  valueAt,
+  withValueAt,
+} from './records.ts';
 import { readGraphQl } from './responses.ts';
 
 /** How often a truncated document is requested. */
@@ -192,7 +201,11 @@ async function parseRows(source: HttpSource, body: Buffer, where: string): Promi
   for (const { row: received, place } of rows) {
     const row = source.columns ? withColumns(received, source.columns) : received;
     const key = keyOf(row, source.key);
-    if (key === undefined) throw bad(`has no key (${source.key}) in ${place}`);
+    if (key === undefined) {
+      const isUnusable = textOf(comparableValue(valueAt(row, source.key))).trim() !== '';
+      throw bad(`has ${isUnusable ? 'an unusable' : 'no'} key (${source.key}) in ${place}`);
+    }
+    if (!isStorable(received)) throw bad(`has a null character or half a character in ${place}`);
     const expanded = source.expand ? expandRow(source.expand, key, row) : [{ key, row }];
     if (typeof expanded === 'string') throw bad(`${expanded} in ${place}`);
     for (const one of expanded) keyed.push(one);

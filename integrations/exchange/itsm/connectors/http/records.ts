@@ -52,12 +52,22 @@ export function comparableValue(value: unknown): Value {
   return (value ?? null) as Value;
 }
 
-/** The key of a row as text; undefined if it has none. */
+/** Characters that a key may have. */
+const KEY_LENGTH = 500;
+
+/** The key of a row as text; undefined if it has none, or a number that JSON readers round. */
 export function keyOf(row: Row, column: string): string | undefined {
   const value = valueAt(row, column);
-  const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : '';
-  return text === '' ? undefined : text;
+  const isExact = typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  const text = isExact ? String(value) : typeof value === 'string' ? value.trim() : '';
+  return text === '' || text.length > KEY_LENGTH ? undefined : text;
 }
+
+// in JSON: an escaped null character or an unpaired surrogate, which PostgreSQL cannot store
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+/** Whether the database can store the texts of a row. */
+export const isStorable = (row: Row): boolean => !unstorable.test(JSON.stringify(row));
 
 const zoned = /(Z|[+-]\d{2}:?\d{2})$/i;
 
