@@ -59,13 +59,15 @@ const reasonsOf = (errors: readonly FieldError[]): string =>
     })
     .join('; ');
 
-/** The names of the columns with costs. */
-const costColumns = ({ cardTypes, relationTypes }: Metamodel): Set<string> =>
-  new Set(
-    [...cardTypes.values(), ...relationTypes.values()].flatMap(({ costKeys }) =>
-      costKeys.map((key) => `attributes.${key}`),
-    ),
-  );
+/** The names of the columns with costs, also by former keys of their fields. */
+function costColumns({ cardTypes, relationTypes, aliases }: Metamodel): Set<string> {
+  const present = [...cardTypes.values(), ...relationTypes.values()].flatMap(({ costKeys }) => costKeys);
+  const former = [...aliases].flatMap(([path, key]) => {
+    const [type, alias] = path.slice('field:'.length).split('.') as [string, string];
+    return cardTypes.get(type)?.costKeys.includes(key) ? alias : [];
+  });
+  return new Set([...present, ...former].map((key) => `attributes.${key}`));
+}
 
 /** The value of a row that an error is about. */
 function sentValue({ cells, names, row, isCsv }: SentRow, field: string): string | undefined {

@@ -244,7 +244,9 @@ async function* sheetRows(
     },
     close(element) {
       if (element === 'v' || element === 't') inValue = false;
-      if (element === 'c' && hasFormula && !hasValue) uncalculated.push(column);
+      // an empty value is a result only where it is a text
+      if (element === 'c' && hasFormula && !(hasValue && (type === 'str' || value.trim() !== '')))
+        uncalculated.push(column);
       if (element === 'c' && type === 'e') failed.push(column);
       if (element === 'c' && value !== '') {
         if (column >= MAX_COLUMNS) throw new Error(`the sheet ${sheet} has more than ${MAX_COLUMNS} columns`);

@@ -217,6 +217,70 @@ it('columns with costs are left out for those who do not see costs', async () =>
   ]);
 });
 
+it('columns with costs are left out by former keys of their fields too', async () => {
+  const fields = [
+    { key: 'size', label: 'Size', type: 'number', weight: 1 },
+    { key: 'cost', label: 'Cost', type: 'cost', weight: 1 },
+  ];
+  const fields_schema = [{ section: 'Site', fields }];
+  const type = await admin.post('/api/v1/metamodel/types', { key: 'Site', label: 'Site', fields_schema });
+  expect(type.status, type.text).toBe(201);
+  const rename = (from: string, key: string) =>
+    admin.post(`/api/v1/metamodel/types/Site/fields/${from}/rename`, { key, removal: '2099-12-31' });
+  expect((await rename('cost', 'price')).status).toBe(200);
+  const csv = [
+    'type,name,attributes.size,attributes.cost',
+    'Site,A,x,88881',
+    'Site,B,1,88882,9',
+    'Site,C,"1"x,88883',
+    'Site,D,1,8888z',
+    'Site,E,"1,88884',
+  ];
+  const rows = [
+    { type: 'Site', name: 'F', attributes: { size: 'x', cost: 88885 } },
+    { type: 'Site', name: 'G', attributes: { cost: '8888z' } },
+  ];
+  const jobs = [
+    await send('mode=create', csv.join('\n'), 'text/csv', admin),
+    await send(
+      'mode=create',
+      `${rows.map((row) => JSON.stringify(row)).join('\n')}\n{"cost":88886`,
+      'application/x-ndjson',
+      admin,
+    ),
+    await send(
+      'mode=create',
+      await workbook({ Cards: csv.slice(0, 2).map((line) => line.split(',')) }),
+      XLSX,
+      admin,
+    ),
+  ];
+  expect(await textsOf(jobs, admin)).toMatch(/88881.*88886/s);
+  const blind = await t.as('viewer');
+  for (const id of jobs) {
+    await db('jobs').where({ id }).update({ owner_id: blind.userId });
+    const report = db('jobs').where({ id }).select('result_file_id');
+    await db('files').whereIn('id', report).update({ owner_id: blind.userId });
+  }
+  const shown = await textsOf(jobs, blind);
+  expect(shown).toContain('type,name,attributes.size,import_errors');
+  expect(shown).not.toMatch(/8888|attributes\.cost,/);
+  // whoever renames the field again hides no less
+  expect((await rename('price', 'amount')).status).toBe(200);
+  expect(await textsOf(jobs, blind)).not.toMatch(/8888|attributes\.cost,/);
+});
+
+/** All that the reports of imports show, in each format. */
+async function textsOf(jobs: string[], client: TestClient): Promise<string> {
+  const texts: string[] = [];
+  for (const id of jobs) {
+    texts.push((await download(id, 'csv', client)).text, (await download(id, 'ndjson', client)).text);
+    const book = await readWorkbook((await download(id, 'xlsx', client)).raw);
+    for (const sheet of book.worksheets) texts.push(JSON.stringify(sheet.getSheetValues()));
+  }
+  return texts.join('\n');
+}
+
 it('a ticket opens the report once, in the chosen format; expired rows leave the report', async () => {
   const id = await send('mode=create', file);
   const { body } = await member.post(`/api/v1/imports/${id}/ticket`);

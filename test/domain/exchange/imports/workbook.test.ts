@@ -1,5 +1,6 @@
 import type ExcelJS from 'exceljs';
 import type { ExportRequest } from '../../../../domain/exchange/exports/export.job.ts';
+import { readFailedRows } from '../../../../domain/exchange/imports/imports.failed.ts';
 import { exported } from '../../../support/exports.ts';
 import { openImports } from '../../../support/imports.ts';
 import { readWorkbook } from '../../../support/workbook.ts';
@@ -256,6 +257,37 @@ it('changes what was edited and nothing else', async () => {
   const related = await imports.file(file, { format: 'xlsx', kind: 'relations', mode: 'upsert' });
   expect(related.faults).toEqual({});
   expect(related.job.counts).toMatchObject({ updated: 1, unchanged: 1, failed: 0 });
+});
+
+it('imports the good rows of relations with German labels, and gives back the bad ones as they were sent', async () => {
+  const book = await readWorkbook(await workbookOf({ headers: 'labels', language: 'de' }));
+  const sheet = book.getWorksheet('Beziehungen')!;
+  const add = (source: string) => {
+    const row = sheet.addRow([]);
+    const set = (title: string, value: string) => {
+      row.getCell(columnOf(sheet, title)).value = value;
+    };
+    set('Typ', rowWith(sheet, 'Quelle', 'dates').getCell(columnOf(sheet, 'Typ')).value as string);
+    set('Quelle', source);
+    set('Quelle, nach externer ID', source);
+    set('Ziel, nach externer ID', '1');
+  };
+  for (const source of ['T-3', 'NONE']) add(source);
+  const options = { format: 'xlsx', kind: 'relations', mode: 'upsert' } as const;
+  for (const dry_run of [true, false]) {
+    const { job, report } = await imports.file(await saved(book), { ...options, dry_run });
+    expect(job).toMatchObject({ status: 'succeeded', counts: { created: 1, unchanged: 2, failed: 1 } });
+    expect(report).toMatchObject([
+      { outcome: 'failed', errors: [{ field: 'source_external_id', value: 'NONE' }] },
+    ]);
+    const failed = await readFailedRows(await t.ctx(), t.services.blobs, job.id);
+    const lines = [];
+    for await (const line of failed.lines()) lines.push(line);
+    expect(lines).toMatchObject([
+      { sheet: 'Beziehungen', header: expect.arrayContaining(['Quelle', 'Typ der Quelle']) },
+      { cells: expect.arrayContaining(['NONE']) },
+    ]);
+  }
 });
 
 it('refuses what does not go with the layout', async () => {

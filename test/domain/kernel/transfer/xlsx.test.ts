@@ -92,6 +92,20 @@ describe('a workbook', () => {
     });
   });
 
+  it('takes an empty value of a formula for a result only where it is a text', async () => {
+    const cells = [
+      '<c><f>5*7</f><v /></c>',
+      '<c><f>5*7</f><v></v></c>',
+      '<c t="b"><f>TRUE</f><v/></c>',
+      '<c t="str"><f>""</f><v></v></c>',
+      '<c><f>5*7</f><v>35</v></c>',
+      '<c><v/></c>',
+    ];
+    expect(await read(await archive(parts(sheetOf(`<row>${cells.join('')}</row>`))))).toEqual({
+      One: [{ row: 1, cells: ['', '', '', '', '35'], uncalculated: [0, 1, 2] }],
+    });
+  });
+
   it('is refused where it is none, or would do harm', async () => {
     const fault = async (content: Buffer) =>
       await read(content).then(
