@@ -65,10 +65,11 @@ const base = '/api/v1/extraction-schedules';
 const reportOf = async (w: World) => {
   const maker = await w.client('admin');
   const saved = await maker.post('/api/v1/saved-reports', {
-    name: 'Portfolio',
-    report_type: 'portfolio',
+    name: 'Mine',
+    // of a report that every login may read
+    report_type: 'my-workspace',
     visibility: 'public',
-    config: { path: '/reports/portfolio', search: { type: 'Application' } },
+    config: { path: '/reports/my-workspace', search: {} },
   });
   const { request: _, ...other } = schedule();
   return { body: { ...other, report: { saved_report_id: saved.body.id, format: 'csv' } } };

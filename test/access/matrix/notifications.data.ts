@@ -25,8 +25,9 @@ const nextPosition = () => {
 
 /** A channel of the one who asks, or of an administrator where the role may have none. */
 async function ownChannel(w: World, role: Role) {
-  const maker = ['admin', 'bpm_admin', 'member', 'viewer'].includes(role) ? role : 'admin';
-  const made = await (await w.client(maker)).post('/api/v1/channels', channel);
+  const make = async (maker: Role) => await (await w.client(maker)).post('/api/v1/channels', channel);
+  const own = role === 'anonymous' ? undefined : await make(role);
+  const made = own?.status === 201 ? own : await make('admin');
   return { path: { id: made.body.id as string } };
 }
 const channel = { name: 'Mine', kind: 'slack', url: 'https://hooks.slack.com/services/T0/B0/x' };

@@ -39,8 +39,8 @@ it('every column that holds JSON is looked into', async () => {
   const own: Record<string, string[]> = {
     cards: ['attributes', 'lifecycle'],
     relations: ['attributes'],
-    card_types: ['fields_schema', 'section_config', 'subtypes', 'translations'],
-    relation_types: ['attributes_schema', 'translations'],
+    card_types: ['deprecation', 'fields_schema', 'section_config', 'subtypes', 'translations'],
+    relation_types: ['attributes_schema', 'deprecation', 'translations'],
   };
   for (const [table, { columns, types }] of await readShapes(db, contentTables)) {
     const nested = columns.filter((column) => types[column] === 'jsonb').sort();
