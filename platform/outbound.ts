@@ -174,8 +174,9 @@ export function createOutbound(
     } catch (error) {
       // the error of the connection is the cause
       if ((error as Error).cause instanceof OutboundRefusal) throw (error as Error).cause;
-      noteFailure(originOf(String(url)), error);
-      throw error;
+      const shown = isInvalidRequest(error) ? new TypeError('The request cannot be sent as it is.') : error;
+      noteFailure(originOf(String(url)), shown);
+      throw shown;
     }
   };
 
@@ -275,6 +276,9 @@ function withoutCredentials(headers: Record<string, string>): Record<string, str
   const secret = /^(authorization|cookie|proxy-authorization|x-api-key)$/i;
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !secret.test(name)));
 }
+
+/** Whether a request was refused before it was sent. The message of such an error quotes headers, which may be secrets. */
+const isInvalidRequest = (error: unknown): boolean => error instanceof TypeError && error.cause === undefined;
 
 /** What may be logged of an address: not its path or query, which may hold secrets. */
 function originOf(url: string): string {

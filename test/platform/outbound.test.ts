@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { clientOf } from '../../platform/outbound.rules.ts';
 import { createOutbound, OutboundRefusal, type Resolve } from '../../platform/outbound.ts';
 import { closeAfterAll } from '../support/harness.ts';
@@ -111,6 +112,28 @@ describe('an allowed address', () => {
     expect(answer.body.toString()).toBe('here');
     expect(seen.at(-1)).toEqual({ path: '/end', authorization: 'Bearer secret' });
     expect((await outbound.request(`${base}/round`, { redirects: 3 })).status).toBe(302);
+  });
+
+  it('is not called with a header that cannot be sent, whose value is not shown', async () => {
+    const logged: object[] = [];
+    const noting = createOutbound(['127.0.0.1:*'], { log: { info: (details) => void logged.push(details) } });
+    const calls = seen.length;
+    for (const value of ['geheim\r\nx-other: 1', 'geheim\n4711', 'geheim\u20ac', 'geheim\0'])
+      for (const call of [
+        () => noting.request(`${base}/plain`, { headers: { authorization: value } }),
+        () => noting.fetch(`${base}/plain`, { headers: { authorization: value } }),
+      ]) {
+        const error: unknown = await call().catch((thrown) => thrown);
+        expect(error).toBeInstanceOf(TypeError);
+        expect(inspect(error)).not.toContain('geheim');
+      }
+    expect(seen).toHaveLength(calls);
+    expect(logged).toHaveLength(8);
+    expect(inspect(logged)).not.toContain('geheim');
+    // other failures keep their details
+    await expect(noting.request('http://127.0.0.1:9/')).rejects.toThrow('fetch failed');
+    expect(logged.at(-1)).toMatchObject({ address: 'http://127.0.0.1:9' });
+    await noting.close();
   });
 
   it('that hangs or never ends is left', async () => {

@@ -79,6 +79,9 @@ export const ApiKeyPlace = object(
 );
 export type ApiKeyPlace = Static<typeof ApiKeyPlace>;
 
+/** Whether a secret can be sent in a header: visible ASCII, with spaces only between. */
+export const fitsHeader = (secret: string): boolean => /^[\x21-\x7e]+( +[\x21-\x7e]+)*$/.test(secret);
+
 /** Errors of the place of an API key. */
 export function apiKeyErrors({ in: place, name, prefix }: ApiKeyPlace): FieldError[] {
   if (place === 'query' && prefix !== undefined)

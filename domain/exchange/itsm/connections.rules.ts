@@ -3,7 +3,7 @@ import { type FieldError, fieldError, invalidFields } from '../../../platform/er
 import type { Outbound } from '../../../platform/outbound.ts';
 import { timeZoneErrors } from '../../kernel/jobs/schedules.fire.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
-import { apiKeyErrors, oauthErrors } from './connections.auth.ts';
+import { apiKeyErrors, fitsHeader, oauthErrors } from './connections.auth.ts';
 import {
   type AuthType,
   type ConnectionKind,
@@ -213,6 +213,8 @@ function credentialErrors(
       : isSigned
         ? 'private_key_jwt'
         : settings.grant_type!;
+  // a connection with a stored token that cannot be sent can still be paused
+  const isAsked = Boolean(input.token || input.api_key || input.auth_type);
   const errors: FieldError[] = [];
   if (settings.auth_type !== 'oauth2' && input.grant_type) {
     errors.push(fieldError('grant_type', 'not_offered', 'is only for oauth2'));
@@ -224,6 +226,14 @@ function credentialErrors(
       if (droppedSecrets.has(member)) errors.push(secretRequired(member));
       else if (!value)
         errors.push(fieldError(member, 'required', `is needed for ${describeAuthentication(settings)}`));
+      else if (member === 'token' && settings.api_key?.in !== 'query' && isAsked && !fitsHeader(value))
+        errors.push(
+          fieldError(
+            member,
+            'format',
+            'must be visible ASCII without line breaks, as it is sent in a header',
+          ),
+        );
       continue;
     }
     if (input[member] && input[member] !== MASK) {

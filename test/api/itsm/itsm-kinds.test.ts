@@ -184,6 +184,33 @@ it.each([
   ]);
 });
 
+it('takes only tokens that a header can carry, and any key for a parameter', async () => {
+  const header = { auth_type: 'api_key', api_key: { in: 'header', name: 'X-Key' } };
+  const query = { auth_type: 'api_key', api_key: { in: 'query', name: 'key' } };
+  const id = await create(toLists({ auth_type: 'token', token: 'ey.a b.-_~+/=' }));
+  for (const token of [
+    'KEY\r\nX-Other: 1',
+    'KEY\n',
+    ' KEY',
+    'K\tEY',
+    'K\u001b',
+    'Schl\u00fcssel',
+    'K\u200b',
+  ]) {
+    await expectInvalid(admin.post(base, toLists({ auth_type: 'token', token })), 'token format');
+    await expectInvalid(admin.post(base, toLists({ ...header, token })), 'token format');
+    await expectInvalid(admin.post(base, toNetBox({ token })), 'token format');
+    await expectInvalid(admin.patch(`${base}/${id}`, { token }), 'token format');
+  }
+  await ok(admin.patch(`${base}/${id}`, { ...query, token: 'Schl\u00fcssel' }));
+  await expectInvalid(admin.patch(`${base}/${id}`, header), 'token format');
+  // whatever is stored, a connection can be paused
+  await db('itsm_connections')
+    .where({ id })
+    .update({ api_key: JSON.stringify(header.api_key) });
+  await ok(admin.patch(`${base}/${id}`, { is_active: false }));
+});
+
 it('refuses a mapping that would write to an HTTP list', async () => {
   const mapping = {
     connection_id: await create(toLists()),

@@ -1,3 +1,4 @@
+import { fitsHeader } from '../../../../domain/exchange/itsm/connections.auth.ts';
 import { sha256 } from '../../../../platform/crypto.ts';
 import { OutboundRefusal } from '../../../../platform/outbound.ts';
 import { isRemoteError, RemoteError } from '../remote.ts';
@@ -59,6 +60,10 @@ export async function requestToken(
     const { access_token: access, expires_in: seconds, refresh_token: refresh } = document;
     if (status !== 200 || typeof access !== 'string' || access === '') {
       const what = `The response to the token request had the status ${status} and no token`;
+      throw new RemoteError('unreadable_response', url, what);
+    }
+    if (!fitsHeader(access)) {
+      const what = 'The response to the token request has a token that cannot be sent in a header';
       throw new RemoteError('unreadable_response', url, what);
     }
     const expiresAt = clock.now() + (Number(seconds) || LIFETIME_SECONDS) * 1000;

@@ -131,6 +131,8 @@ test.each([
   ],
   [{ status: 200, body: { token_type: 'Bearer' } }, 'unreadable_response', 'no token'],
   [{ status: 200, body: '<html>' }, 'unreadable_response', ''],
+  [{ status: 200, body: { access_token: 'geheim\r\nx: 1' } }, 'unreadable_response', 'in a header'],
+  [{ status: 200, body: { access_token: 'geheim\u20ac' } }, 'unreadable_response', 'in a header'],
   [{ status: 503, body: secret }, 'unavailable', '503'],
 ] as const)('a token endpoint that answers %j', async (fault, code, words) => {
   endpoint = await startTokenEndpoint({ id, secret, isBasic: true }, { now: () => clock.now() });

@@ -4,6 +4,7 @@ import { findTextError, utf8Chunks } from '../../../../../domain/exchange/import
 import type { HttpSource } from '../../../../../domain/exchange/itsm/http-sources.input.ts';
 import { EstateError } from '../../../../../platform/errors.ts';
 import { isRemoteError, RemoteError } from '../../remote.ts';
+import { inBrackets } from '../responses.ts';
 import type { Call, Transport } from '../transport.ts';
 import {
   comparableValue,
@@ -15,7 +16,7 @@ import {
   valueAt,
   withValueAt,
 } from './records.ts';
-import { readGraphQl } from './responses.ts';
+import { errorsBeside, readGraphQl } from './responses.ts';
 
 /** How often a truncated document is requested. */
 const ATTEMPTS = 3;
@@ -71,7 +72,19 @@ export function createFetch(transport: Transport, address: string, keyParameter?
     });
     const { result, headers } = response;
     if (result === undefined) return null;
-    const parsed = await parseRows(source, result as Buffer, `${root.origin}${url.pathname}`);
+    const where = `${root.origin}${url.pathname}`;
+    const parsed = await parseRows(source, result as Buffer, where);
+    const { document } = parsed;
+    const errors = errorsBeside(
+      document,
+      source.rows === undefined ? document : valueAt(document, source.rows),
+    );
+    if (errors.length > 0) {
+      const [first] = errors;
+      const message = inBrackets(transport, String((isRow(first) ? first.message : first) ?? ''));
+      const what = `Reading ${source.name} returned ${errors.length} errors beside the rows${message}`;
+      throw new RemoteError('refused', where, what);
+    }
     const { etag, 'last-modified': lastModified, date } = headers;
     const at = parseHttpDate(lastModified) ?? parseHttpDate(date) ?? new Date(0).toISOString();
     const resolve = (link: string) => {

@@ -143,26 +143,29 @@ function cursorAfter(source: PagedSource, fetched: Fetched, before: string | nul
       // the server may have shortened the page: only an empty one is the last
       return rows.at(-1)?.key ?? null;
     case 'cursor': {
-      if (paging.more !== undefined && valueAt(document, paging.more) === false) return null;
+      const more = paging.more === undefined ? undefined : valueAt(document, paging.more);
+      if (more === false) return null;
       const next =
         paging.next === undefined
-          ? headers[paging.next_header!.toLowerCase()]
-          : valueAt(document, paging.next);
-      return textOf(next);
+          ? textOf(headers[paging.next_header!.toLowerCase()])
+          : nextAt(source, document, paging.next);
+      if (next === null && more)
+        throw pagingError('bad_rows', source, 'ended without the cursor of the next page');
+      return next;
     }
     case 'link': {
       const link =
-        paging.next === undefined ? nextLink(headers.link ?? '') : textOf(valueAt(document, paging.next));
+        paging.next === undefined ? nextLink(headers.link ?? '') : nextAt(source, document, paging.next);
       return link === null ? null : fetched.resolve(link);
     }
     case 'offset': {
       const next = Number(before ?? 0) + received;
-      const total = countAt(document, paging.total);
+      const total = countAt(source, document, paging.total, received);
       return restOf(source, next, received, total);
     }
     case 'page': {
       const page = Number(before ?? firstOf(paging));
-      const pages = countAt(document, paging.pages);
+      const pages = countAt(source, document, paging.pages, Math.min(received, 1));
       return restOf(source, page + 1, received, pages === undefined ? undefined : pages + firstOf(paging));
     }
   }
@@ -176,9 +179,27 @@ function restOf(source: PagedSource, next: number, received: number, end: number
   throw pagingError('incomplete_response', source, 'returned an empty page before the end of the list');
 }
 
-function countAt(document: unknown, path: string | undefined): number | undefined {
-  const count = path === undefined ? undefined : Number(valueAt(document, path) ?? Number.NaN);
-  return Number.isInteger(count) ? count : undefined;
+/** A number of rows or pages; undefined if the response has none. @param least what the response itself shows. */
+function countAt(
+  source: PagedSource,
+  document: unknown,
+  path: string | undefined,
+  least: number,
+): number | undefined {
+  const value = path === undefined ? undefined : valueAt(document, path);
+  if (value === undefined || value === null) return undefined;
+  const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  if (typeof count === 'number' && Number.isInteger(count) && count >= least) return count;
+  throw pagingError('bad_rows', source, `found a value at ${path} that cannot be the number of all`);
+}
+
+/** The cursor or link at a path; null after the last page. @throws RemoteError for another value, since the path may be wrong. */
+function nextAt(source: PagedSource, document: unknown, path: string): string | null {
+  const value = valueAt(document, path);
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value === 'string' || (typeof value === 'number' && source.paging.by === 'cursor'))
+    return String(value);
+  throw pagingError('bad_rows', source, `found a value at ${path} that is no ${source.paging.by}`);
 }
 
 const textOf = (value: unknown): string | null =>

@@ -20,6 +20,11 @@ export const readResponse: ResponseReader = (response, context) => {
   if (status === 403 && isLimited) return asRateLimited(response, context);
   const refused = readRefusal(response, context, dialect, undefined);
   if (refused) return refused;
+  if (status !== 200) {
+    // another success, such as 206 and 207, may have only a part of the rows
+    const what = `${context.doing} returned the status ${status} instead of 200`;
+    return { kind: 'final', error: new RemoteError('bad_rows', context.where, what, { status }) };
+  }
   const start = body.subarray(0, 100).toString('latin1');
   const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!|html|\?xml)/i.test(start);
   if (!isPage) return { kind: 'done', result: body };
@@ -53,6 +58,12 @@ export const readGraphQl: ResponseReader = (response, context) => {
 
 const asRateLimited: ResponseReader = (response, context) =>
   readRefusal({ ...response, status: 429 }, context, dialect, undefined)!;
+
+/** Errors that a JSON document without GraphQL lists beside its rows. */
+export function errorsBeside(document: unknown, rows: unknown): unknown[] {
+  const errors = isRow(document) ? document.errors : undefined;
+  return Array.isArray(errors) && errors !== rows ? errors : [];
+}
 
 function errorsIn(body: Buffer): Row[] {
   try {
