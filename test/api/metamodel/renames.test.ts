@@ -100,6 +100,37 @@ it('cards and stored objects follow a rename, and its undo', async () => {
   expect(await dangling()).toEqual([]);
 });
 
+it('an undo renames values back that cards got since, and undoing that renames them again', async () => {
+  const type = await makeType(admin, [field('weight', 'number')]);
+  const create = async (name: string, attributes: Record<string, number>) =>
+    String((await admin.create('/api/v1/cards', { type, name, attributes })).id);
+  const attributes = async () => await db('cards').where({ type }).orderBy('name').pluck('attributes');
+  await create('A', { weight: 1 });
+  const empty = await create('B', {});
+  const batch = String((await rename(type, 'weight', 'mass')).headers['x-mutation-batch']);
+  await create('C', { mass: 3 });
+  await admin.patch(`/api/v1/cards/${empty}`, { attributes: { mass: 2 } });
+  const dry = await admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: true });
+  expect(dry.body).toMatchObject({ conflict_count: 0, left: [] });
+  const undone = await admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: false });
+  expect(await attributes()).toEqual([{ weight: 1 }, { weight: 2 }, { weight: 3 }]);
+  await create('D', { weight: 4 });
+  await admin.undo(String(undone.headers['x-mutation-batch']));
+  expect(await attributes()).toEqual([{ mass: 1 }, { mass: 2 }, { mass: 3 }, { mass: 4 }]);
+});
+
+it('a value that changed since the rename is a conflict of its undo, and kept if that is forced', async () => {
+  const type = await makeType(admin, [field('weight', 'number')]);
+  const { id } = await admin.create('/api/v1/cards', { type, name: 'A', attributes: { weight: 1 } });
+  const batch = String((await rename(type, 'weight', 'mass')).headers['x-mutation-batch']);
+  await admin.patch(`/api/v1/cards/${id}`, { attributes: { mass: 2 } });
+  const rollback = `/api/v1/mutation-batches/${batch}/rollback`;
+  await expectProblem(admin.post(rollback, { dry_run: false }), 409, 'rollback_conflicts');
+  const forced = await admin.post(rollback, { dry_run: false, force: true });
+  expect(forced.status).toBe(200);
+  expect((await storedCard(t, id as string)).attributes).toEqual({ weight: 2 });
+});
+
 it('requests may name it by the former key until the removal, and responses have the present one', async () => {
   const key = 'breadth';
   const former = `f${Date.now().toString(36)}`;
