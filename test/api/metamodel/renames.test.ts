@@ -195,6 +195,44 @@ it('imports may name it by the former key', async () => {
   expect(cards).toEqual([{ [key]: 5 }, { [key]: 6 }]);
 });
 
+it('requests that name it by both keys are refused, so that no value is lost', async () => {
+  const key = 'height';
+  const former = `h${Date.now().toString(36)}`;
+  const type = await makeType(admin, [field(former, 'number')]);
+  expect((await rename(type, former, key)).status).toBe(200);
+  const send = (media: string, payload: string) =>
+    admin.request({
+      method: 'POST',
+      url: '/api/v1/imports?kind=cards&dry_run=false',
+      payload,
+      headers: { 'content-type': media },
+    });
+  for (const columns of [`attributes.${key},attributes.${former}`, `attributes.${former},Height`]) {
+    const answer = await send('text/csv', `type,name,${columns}\n${type},Both,3,4\n`);
+    expect([answer.status, answer.body.errors]).toEqual([
+      422,
+      [expect.objectContaining({ field: `attributes.${former}`, code: 'repeated_column' })],
+    ]);
+  }
+  const row = { type, name: 'Both', attributes: { [key]: 5, [former]: 6 } };
+  const { job_id } = (await send('application/x-ndjson', JSON.stringify(row))).body;
+  await untilStatus(t.services, job_id, 'failed');
+  const report = await admin.get(`/api/v1/imports/${job_id}/rows`);
+  expect(report.body.items).toMatchObject([
+    { outcome: 'failed', errors: [{ field: `attributes.${former}`, code: 'repeated_field' }] },
+  ]);
+  expect(await db('cards').where({ type })).toEqual([]);
+
+  const columns = `name,attributes.${former},attributes.${key}`;
+  const extract = await admin.get(`/api/v1/extracts/cards?types=${type}&format=csv&columns=${columns}`);
+  expect([extract.status, extract.body.errors]).toEqual([
+    422,
+    [expect.objectContaining({ field: 'columns.2', code: 'repeated_column' })],
+  ]);
+  const file = { kind: 'cards', format: 'csv', types: [type], columns: columns.split(',') };
+  await expectProblem(admin.post('/api/v1/exports', file), 422);
+});
+
 it('a rename is refused where it cannot be', async () => {
   const type = await makeType(admin, [field('one', 'number'), field('two', 'number')]);
   await expectProblem(rename(type, 'nope', 'three'), 404);
