@@ -266,6 +266,23 @@ export const presentKeyOf = (
   { presentKey }: Pick<ReadOptions, 'presentKey'>,
 ): string => presentKey?.(typeOf(row), key) ?? key;
 
+/** Whether a row names a renamed attribute by a former key, and also by another one of the keys. */
+export function isNamedTwice(
+  row: Draft,
+  key: string,
+  keys: readonly string[],
+  options: Pick<ReadOptions, 'presentKey'>,
+): boolean {
+  const present = presentKeyOf(row, key, options);
+  return present !== key && keys.some((one) => one !== key && presentKeyOf(row, one, options) === present);
+}
+
+export const repeatedField = (field: string): FieldError => ({
+  field,
+  code: 'repeated_field',
+  message: 'is a former key of a field that the row names by another key, too',
+});
+
 /**
  * The parsed row.
  * @param noParent whether the row clears the parent.

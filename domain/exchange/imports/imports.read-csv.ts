@@ -1,4 +1,4 @@
-import { invalidField } from '../../../platform/errors.ts';
+import { invalidField, invalidFields } from '../../../platform/errors.ts';
 import { unknownChoice } from '../../kernel/choices.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import {
@@ -15,9 +15,11 @@ import {
   failedRow,
   fieldReaders,
   finishRow,
+  isNamedTwice,
   newDraft,
   parentFields,
   presentKeyOf,
+  repeatedField,
   setMember,
   typeOf,
 } from './imports.fields.ts';
@@ -49,7 +51,12 @@ export async function* readCsv<K extends ImportKind>(
 /** The columns of a header. @throws EstateError `validation_failed` naming each one that is unknown, repeated or missing. */
 export function headerColumns(
   { cells, error }: Pick<CsvRecord, 'cells' | 'error'>,
-  { kind, attributeKeys, labels }: Pick<ReadCsvOptions, 'kind' | 'attributeKeys' | 'labels'>,
+  {
+    kind,
+    attributeKeys,
+    labels,
+    presentKey,
+  }: Pick<ReadCsvOptions, 'kind' | 'attributeKeys' | 'labels' | 'presentKey'>,
 ): FileColumn[] {
   if (error) throw invalidField('file', error.code, `The header ${error.message}.`);
   if (cells.some((cell) => findTextError('', cell))) {
@@ -58,7 +65,21 @@ export function headerColumns(
   if (kind === 'costs') return readCostHeader(cells);
   if (kind === 'data_flows') return readFlowHeader(cells);
   const read = kind === 'cards' ? readCardHeader : readRelationHeader;
-  return read(cells, attributeKeys, labels?.column);
+  const columns = read(cells, attributeKeys, labels?.column);
+  refuseSameFields(columns, (key) => presentKey?.(undefined, key) ?? key);
+  return columns;
+}
+
+/** @throws EstateError `validation_failed` naming each column that has a field by its former key which another column has. */
+function refuseSameFields(columns: readonly FileColumn[], presentOf: (key: string) => string): void {
+  const attributes = columns.filter(({ part }) => part === 'attributes');
+  const errors = attributes.flatMap(({ name, key }) => {
+    const present = presentOf(key);
+    const other = attributes.find((one) => one.key !== key && presentOf(one.key) === present);
+    if (present === key || !other) return [];
+    return [{ field: name, code: 'repeated_column', message: `is the field of the column ${other.name}` }];
+  });
+  if (errors.length > 0) throw invalidFields(errors);
 }
 
 async function* csvRows<K extends ImportKind>(
@@ -80,10 +101,11 @@ export function rowReader<K extends ImportKind>(
   options: ReadCsvOptions<K>,
 ): (record: CsvRecord) => ImportRow<K> {
   const { kind } = options;
+  const keys = columns.flatMap(({ part, key }) => (part === 'attributes' ? [key] : []));
   const cells = columns
     .map((column, index) => ({ index, column }))
     .filter((cell): cell is { index: number; column: ReadColumn } => cell.column.part !== 'ignored')
-    .map(({ index, column }) => ({ index, read: cellReader(column, options), column }));
+    .map(({ index, column }) => ({ index, read: cellReader(column, options, keys), column }));
   // The type determines how the others are parsed, so it is read first.
   const rank = ({ part, key }: FileColumn) => (part !== 'field' ? 2 : key === 'type' ? 0 : 1);
   const ordered = cells.toSorted((a, b) => rank(a.column) - rank(b.column));
@@ -107,11 +129,22 @@ export function rowReader<K extends ImportKind>(
 
 type ReadColumn = FileColumn & { part: Exclude<FileColumn['part'], 'ignored'> };
 
-function cellReader(column: ReadColumn, options: ReadCsvOptions): (row: Draft, cell: string) => void {
+/** @param keys of the attributes that the file has columns for. */
+function cellReader(
+  column: ReadColumn,
+  options: ReadCsvOptions,
+  keys: readonly string[],
+): (row: Draft, cell: string) => void {
   const read = valueReader(column, options);
   const clear = clearer(column, options);
   return (row, cell) => {
-    const error = cell.includes('\0') ? findTextError(column.name, cell) : undefined;
+    const isRepeated = column.part === 'attributes' && isNamedTwice(row, column.key, keys, options);
+    if (isRepeated && cell === '') return;
+    const error = isRepeated
+      ? repeatedField(column.name)
+      : cell.includes('\0')
+        ? findTextError(column.name, cell)
+        : undefined;
     if (error) row.errors.push(error);
     else if (cell === '') clear(row);
     else read(row, options.verbatim ? cell : restore(cell));

@@ -12,9 +12,11 @@ import {
   failedRow,
   fieldReaders,
   finishRow,
+  isNamedTwice,
   newDraft,
   parentFields,
   presentKeyOf,
+  repeatedField,
   setMember,
   typeOf,
 } from './imports.fields.ts';
@@ -190,9 +192,11 @@ function readLifecycle(row: Draft, value: Record<string, unknown>): void {
 function readAttributes(row: Draft, value: Record<string, unknown>, options: ReadOptions): void {
   for (const [key, content] of Object.entries(value)) {
     const field = `attributes.${key}`;
-    const error = options.attributeKeys.has(key)
-      ? attributeError(row, field, key, content, options)
-      : unknownAttribute(shown(key), options);
+    const error = !options.attributeKeys.has(key)
+      ? unknownAttribute(shown(key), options)
+      : isNamedTwice(row, key, Object.keys(value), options)
+        ? repeatedField(field)
+        : attributeError(row, field, key, content, options);
     if (error) row.errors.push(error);
     else setMember(row, 'attributes', presentKeyOf(row, key, options), isBlank(content) ? null : content);
   }

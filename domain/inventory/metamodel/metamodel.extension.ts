@@ -15,6 +15,7 @@ import type { Resource, ResourceUndo } from '../../kernel/resources/resource.ts'
 import { insertRow, lockRow } from '../../kernel/resources/rows.ts';
 import { columnsBefore, needs, type UndoneEvent, type UndoRefusal } from '../../kernel/undo/undo.types.ts';
 import { emitCardType, removeCardType, writeCardType } from './card-types/card-types.changes.ts';
+import { renamesUndone } from './card-types/rename.ts';
 import { updateInventory } from './changes/changes.inventory.ts';
 import { metamodelChangeJob, openRun } from './changes/changes.run.ts';
 import type { ChangeRun } from './changes/changes.types.ts';
@@ -54,7 +55,8 @@ const undoCardType = undoing(async (run, event) => {
   const row = await lockRow(work.sql, CardTypeDefinition, { key: event.id });
   if (!row) return missing('card type');
   if (event.event_type === 'card_type.updated') {
-    await writeCardType(run, row, differingMembers<typeof row>(row, columnsBefore(event)));
+    const changed = differingMembers<typeof row>(row, columnsBefore(event));
+    await writeCardType(run, row, changed, { renamed: renamesUndone(row, { ...row, ...changed }) });
     return null;
   }
   await removeCardType(run, row);

@@ -1,7 +1,7 @@
 import { createLru } from '../../../platform/lru.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import type { QuestionTexts } from './question.says.ts';
-import { normalised, type Word } from './question.words.ts';
+import { asWritten, normalised, type Word } from './question.words.ts';
 
 const numberWords: Readonly<Record<string, number>> = grammar.numbers;
 
@@ -67,7 +67,7 @@ export class QuestionCursor {
     this.at += 1;
     const scale = scales[this.words[this.at]?.norm ?? ''];
     if (scale !== undefined) this.at += 1;
-    return number * (scale ?? 1);
+    return (word!.isNegative ? -number : number) * (scale ?? 1);
   }
 
   /** Whether a number, in digits or words, is at the position. */
@@ -104,17 +104,14 @@ export class QuestionCursor {
 
   takeQuoted(): string | undefined {
     const word = this.words[this.at];
-    if (word?.kind !== 'quoted') return undefined;
+    if (word?.kind !== 'quoted' || word.norm.trim() === '') return undefined;
     this.at += 1;
     return word.norm;
   }
 
   /** The words from a position to the current one, as written. */
   textFrom(start: number): string {
-    return this.words
-      .slice(start, this.at)
-      .map(({ text }) => text)
-      .join(' ');
+    return asWritten(this.words.slice(start, this.at));
   }
 }
 
@@ -243,7 +240,11 @@ function readRelative(words: readonly Word[], at: number, today: string) {
   if (unit) return { span: around(today, unit, offset), length: 2 };
   const many = unitAt(words[at + 2]);
   const count =
-    second?.kind === 'number' ? Number(second.norm) : (numberWords[second?.norm ?? ''] ?? Number.NaN);
+    second?.kind === 'number'
+      ? second.isNegative
+        ? Number.NaN
+        : Number(second.norm)
+      : (numberWords[second?.norm ?? ''] ?? Number.NaN);
   if (!many || offset === 0 || !Number.isInteger(count) || count < 1 || count > 1_000) return undefined;
   const edge = moved(today, many, offset * count);
   const between = offset > 0 ? { from: today, until: nextDay(edge) } : { from: edge, until: nextDay(today) };

@@ -1,5 +1,5 @@
 import german from './question.german.json' with { type: 'json' };
-import { normalised, phraseOf, type Word, wordsOf } from './question.words.ts';
+import { asWritten, normalised, phraseOf, type Word, wordsOf } from './question.words.ts';
 
 const ENDINGS = ['', 'e', 'en', 'er', 'es', 'em'];
 
@@ -93,19 +93,20 @@ export function fromGerman(
       at += 1;
       continue;
     }
-    const text = words
-      .slice(at, at + found.length)
-      .map((word) => word.text)
-      .join(' ');
-    // messages quote the original word
+    // messages quote the original words
+    const of = originals(words.slice(at, at + found.length));
+    const text = asWritten(of);
     const isPlural = plurals.has(norms.slice(at, at + found.length).join(' '));
-    read.push(...found.words.map((word) => ({ ...word, text, isPlural })));
+    read.push(...found.words.map((word) => ({ ...word, text, isPlural, of })));
     known += found.length;
     at += found.length;
   }
   // "Anwendungen je Anbieter" has one German word besides names
   return known > 1 || (known === 1 && !norms.some((norm) => englishOnly.has(norm))) ? read : undefined;
 }
+
+/** The words of the question that words stand for. */
+const originals = (words: readonly Word[]): Word[] => words.flatMap((word) => word.of ?? [word]);
 
 /** Words of English questions that are not German, too. */
 const englishOnly: ReadonlySet<string> = new Set(german.englishOnly.map(normalised));
@@ -136,7 +137,7 @@ function withParticles(words: readonly Word[]): Word[] {
   if (at < 0) return [...words];
   const [joined] = wordsOf(`${last.norm}${words[at]!.text.toLowerCase()}`);
   const text = `${words[at]!.text} … ${last.text}`;
-  return [...words.slice(0, at), { ...joined!, text }, ...words.slice(at + 1, -1)];
+  return [...words.slice(0, at), { ...joined!, text, at: words[at]!.at }, ...words.slice(at + 1, -1)];
 }
 
 const predicates = new Set(german.predicates.map(normalised));
@@ -170,7 +171,7 @@ function withCompounds(words: readonly Word[]): Word[] {
       )
         return [{ ...word, norm: first }];
       if (first === undefined || !lexicon.has(rest)) continue;
-      return [first, rest].map((norm) => ({ ...word, norm }));
+      return [first, rest].map((norm) => ({ ...word, norm, of: [word] }));
     }
     return [word];
   });
@@ -211,7 +212,7 @@ function verbsFirst(words: readonly Word[], isVerb: (norm: string) => boolean): 
     const verb = clause.findLastIndex(({ norm }) => clauseVerbs.has(norm) || isVerb(norm));
     if (verb > 0) clause.unshift(...clause.splice(verb, 1));
     // a clause after related cards is about these
-    moved.push({ kind: 'word', text: words[at + 1]!.text, norm: 'that' }, ...clause);
+    moved.push({ ...words[at + 1]!, norm: 'that' }, ...clause);
     at = end;
   }
   return moved;

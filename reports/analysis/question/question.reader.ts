@@ -29,7 +29,7 @@ import { RelatedReader } from './question.related.ts';
 import type { QuestionTexts } from './question.says.ts';
 import { findSubject, isNeutral } from './question.subject.ts';
 import type { Vocabulary } from './question.vocabulary.ts';
-import { normalised, type Word } from './question.words.ts';
+import { asWritten, normalised, type Word } from './question.words.ts';
 
 const ignored = new Set(grammar.ignored.map(normalised));
 
@@ -122,11 +122,11 @@ export class QuestionReader {
     const unknown = tellingOf([...new Set(draft.unknown)], cursor.words);
     const { ambiguous, conflict } = draft;
     if (conflict !== undefined && unknown.length + ambiguous.length === 0) {
-      const text = cursor.words.map((word) => word.text).join(' ');
+      const text = asWritten(cursor.words);
       return { unknown, ambiguous: [{ text, meanings: [conflict] }] };
     }
     if (unknown.length + ambiguous.length > 0) return { unknown, ambiguous };
-    return draft.finished() ?? { unknown: cursor.words.map(({ text }) => text), ambiguous: [] };
+    return draft.finished() ?? { unknown: [...new Set(cursor.words.map(({ text }) => text))], ambiguous: [] };
   }
 
   /** Skips a stop word; records any other word as unknown. */

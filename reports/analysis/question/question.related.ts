@@ -215,7 +215,7 @@ export class RelatedReader {
       const op = cursor.takeAny(grammar.only) || cursor.takePhrase('exactly') ? '=' : comparisonAt(cursor);
       // "more than a provider"
       const value = cursor.takeNumber() ?? (op && cursor.takeAny(['a', 'an']) ? 1 : undefined);
-      if (value === undefined || !Number.isInteger(value)) return undefined;
+      if (value === undefined || value < 0 || !Number.isInteger(value)) return undefined;
       if (cursor.takeAny(['or more'])) return op ? undefined : { kind: 'number', op: '>=', value };
       if (!op) return undefined;
       if (op === '>=' && value === 1) return { kind: 'some' };

@@ -7,22 +7,40 @@ export interface Word {
   norm: string;
   /** Whether the word is a plural. */
   isPlural?: boolean;
+  /** Whether a minus is before the figure. */
+  isNegative?: boolean;
+  /** Where it is in the question. */
+  at: number;
+  /** The words of the question that it stands for, if it is not one of them itself. */
+  of?: readonly Word[];
 }
 
+/** The words of a question that others stand for, each once, as they were written. */
+export const asWritten = (words: readonly Word[]): string =>
+  [...new Set(words.flatMap((word) => word.of ?? [word]))]
+    .sort((a, b) => a.at - b.at)
+    .map(({ text }) => text)
+    .join(' ');
+
 const pattern =
-  /"([^"]*)"|“([^”]*)”|(\d{4}-\d{2}-\d{2})(?!\d)|(\d+(?:[.,]\d+)*)\s?(k|m|bn|%)?(?![\p{L}\p{N}])|([\p{L}\p{N}]+(?:['’]s\b)?)|(,)|(>=|<=|[<>=])/giu;
+  /"([^"]*)"|“([^”]*)”|(\d{4}-\d{2}-\d{2})(?!\d)|((?:(?<![\p{L}\p{N}])[-−–]|(?<![\p{N}]\s*)[-−–] )(?!\d{4}-\d{2}-\d{2}))?(\d+(?:[.,]\d+)*)\s?(k|m|bn|%)?(?![\p{L}\p{N}])|([\p{L}\p{N}]+(?:['’]s\b)?)|(,)|(>=|<=|[<>=])/giu;
 
 /** The parts of a question, in order. Other signs only separate. */
 export function wordsOf(question: string): Word[] {
   return [...question.matchAll(pattern)].map((match): Word => {
-    const [text, straight, curly, day, figure, unit, word, comma] = match;
+    const [text, straight, curly, day, minus, figure, unit, word, comma] = match;
+    const at = match.index;
     const quoted = straight ?? curly;
-    if (quoted !== undefined) return { kind: 'quoted', text, norm: quoted };
-    if (day !== undefined) return { kind: 'day', text, norm: day };
-    if (figure !== undefined) return { kind: 'number', text, norm: String(figureOf(figure, unit)) };
-    if (comma !== undefined) return { kind: 'comma', text, norm: ',' };
-    if (word !== undefined) return { kind: 'word', text, norm: normalised(word), isPlural: /s$/i.test(word) };
-    return { kind: 'sign', text, norm: text };
+    if (quoted !== undefined) return { kind: 'quoted', text, norm: quoted, at };
+    if (day !== undefined) return { kind: 'day', text, norm: day, at };
+    if (figure !== undefined) {
+      const norm = String(figureOf(figure, unit));
+      return { kind: 'number', text, norm, at, ...(minus === undefined ? {} : { isNegative: true }) };
+    }
+    if (comma !== undefined) return { kind: 'comma', text, norm: ',', at };
+    if (word !== undefined)
+      return { kind: 'word', text, norm: normalised(word), isPlural: /s$/i.test(word), at };
+    return { kind: 'sign', text, norm: text, at };
   });
 }
 

@@ -163,7 +163,7 @@ function flowColumns(profile: Profile): Column[] {
 /** Each workspace gives its own numbers, so that a file for another one has them only if they are chosen. */
 const isNumber = ({ header }: Column): boolean => /^(\w+_)?number$/.test(header);
 
-/** The chosen columns in the chosen order; all columns if none are chosen. @throws EstateError naming an unknown one. */
+/** The chosen columns in the chosen order; all columns if none are chosen. @throws EstateError naming an unknown or repeated one. */
 function chooseColumns(all: Column[], { columns: chosen, profile, layout }: ExportRequest): Column[] {
   // in a workbook one way to name a parent is enough for people
   const isOmitted = (column: Column) =>
@@ -174,6 +174,8 @@ function chooseColumns(all: Column[], { columns: chosen, profile, layout }: Expo
   return chosen.map((header, n) => {
     const column = byName.get(header);
     if (!column) throw invalidField(`columns.${n}`, 'unknown_column', `there is no column "${header}"`);
+    if (chosen.indexOf(header) < n)
+      throw invalidField(`columns.${n}`, 'repeated_column', `"${header}" is chosen more than once`);
     return column;
   });
 }

@@ -100,6 +100,37 @@ it('cards and stored objects follow a rename, and its undo', async () => {
   expect(await dangling()).toEqual([]);
 });
 
+it('an undo renames values back that cards got since, and undoing that renames them again', async () => {
+  const type = await makeType(admin, [field('weight', 'number')]);
+  const create = async (name: string, attributes: Record<string, number>) =>
+    String((await admin.create('/api/v1/cards', { type, name, attributes })).id);
+  const attributes = async () => await db('cards').where({ type }).orderBy('name').pluck('attributes');
+  await create('A', { weight: 1 });
+  const empty = await create('B', {});
+  const batch = String((await rename(type, 'weight', 'mass')).headers['x-mutation-batch']);
+  await create('C', { mass: 3 });
+  await admin.patch(`/api/v1/cards/${empty}`, { attributes: { mass: 2 } });
+  const dry = await admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: true });
+  expect(dry.body).toMatchObject({ conflict_count: 0, left: [] });
+  const undone = await admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: false });
+  expect(await attributes()).toEqual([{ weight: 1 }, { weight: 2 }, { weight: 3 }]);
+  await create('D', { weight: 4 });
+  await admin.undo(String(undone.headers['x-mutation-batch']));
+  expect(await attributes()).toEqual([{ mass: 1 }, { mass: 2 }, { mass: 3 }, { mass: 4 }]);
+});
+
+it('a value that changed since the rename is a conflict of its undo, and kept if that is forced', async () => {
+  const type = await makeType(admin, [field('weight', 'number')]);
+  const { id } = await admin.create('/api/v1/cards', { type, name: 'A', attributes: { weight: 1 } });
+  const batch = String((await rename(type, 'weight', 'mass')).headers['x-mutation-batch']);
+  await admin.patch(`/api/v1/cards/${id}`, { attributes: { mass: 2 } });
+  const rollback = `/api/v1/mutation-batches/${batch}/rollback`;
+  await expectProblem(admin.post(rollback, { dry_run: false }), 409, 'rollback_conflicts');
+  const forced = await admin.post(rollback, { dry_run: false, force: true });
+  expect(forced.status).toBe(200);
+  expect((await storedCard(t, id as string)).attributes).toEqual({ weight: 2 });
+});
+
 it('requests may name it by the former key until the removal, and responses have the present one', async () => {
   const key = 'breadth';
   const former = `f${Date.now().toString(36)}`;
@@ -162,6 +193,44 @@ it('imports may name it by the former key', async () => {
   }
   const cards = await db('cards').where({ type }).orderBy('external_id').pluck('attributes');
   expect(cards).toEqual([{ [key]: 5 }, { [key]: 6 }]);
+});
+
+it('requests that name it by both keys are refused, so that no value is lost', async () => {
+  const key = 'height';
+  const former = `h${Date.now().toString(36)}`;
+  const type = await makeType(admin, [field(former, 'number')]);
+  expect((await rename(type, former, key)).status).toBe(200);
+  const send = (media: string, payload: string) =>
+    admin.request({
+      method: 'POST',
+      url: '/api/v1/imports?kind=cards&dry_run=false',
+      payload,
+      headers: { 'content-type': media },
+    });
+  for (const columns of [`attributes.${key},attributes.${former}`, `attributes.${former},Height`]) {
+    const answer = await send('text/csv', `type,name,${columns}\n${type},Both,3,4\n`);
+    expect([answer.status, answer.body.errors]).toEqual([
+      422,
+      [expect.objectContaining({ field: `attributes.${former}`, code: 'repeated_column' })],
+    ]);
+  }
+  const row = { type, name: 'Both', attributes: { [key]: 5, [former]: 6 } };
+  const { job_id } = (await send('application/x-ndjson', JSON.stringify(row))).body;
+  await untilStatus(t.services, job_id, 'failed');
+  const report = await admin.get(`/api/v1/imports/${job_id}/rows`);
+  expect(report.body.items).toMatchObject([
+    { outcome: 'failed', errors: [{ field: `attributes.${former}`, code: 'repeated_field' }] },
+  ]);
+  expect(await db('cards').where({ type })).toEqual([]);
+
+  const columns = `name,attributes.${former},attributes.${key}`;
+  const extract = await admin.get(`/api/v1/extracts/cards?types=${type}&format=csv&columns=${columns}`);
+  expect([extract.status, extract.body.errors]).toEqual([
+    422,
+    [expect.objectContaining({ field: 'columns.2', code: 'repeated_column' })],
+  ]);
+  const file = { kind: 'cards', format: 'csv', types: [type], columns: columns.split(',') };
+  await expectProblem(admin.post('/api/v1/exports', file), 422);
 });
 
 it('a rename is refused where it cannot be', async () => {

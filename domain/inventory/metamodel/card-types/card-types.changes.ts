@@ -20,6 +20,7 @@ import {
   type Fields,
   measureValues,
   setDifference,
+  type ValueChanges,
   valueChanges,
 } from '../changes/values.diff.ts';
 import { readCardType } from '../metamodel.list.ts';
@@ -64,8 +65,10 @@ export async function patchCardType(run: ChangeRun, key: string, input: CardType
   const impact =
     Object.keys(changed).length === 0 && !roles
       ? noImpact
-      : await writeCardType(run, before, changed, async () => {
-          if (roles) await syncRoles(work, key, roles);
+      : await writeCardType(run, before, changed, {
+          besides: async () => {
+            if (roles) await syncRoles(work, key, roles);
+          },
         });
   return run.dryRun ? JSON.stringify(impact) : await readCardType(work.sql, key, run.language);
 }
@@ -146,15 +149,16 @@ export function emitCardType(work: Work, before: CardTypeRow | null, after: Card
 }
 
 /**
- * Writes the changed columns of a card type and updates its cards accordingly. `besides` writes other parts of the same
- * change, such as roles, before the cards.
+ * Writes the changed columns of a card type and updates its cards accordingly.
+ * @param options.besides writes other parts of the same change, such as roles, before the cards.
+ * @param options.renamed fields whose values get another key.
  * @throws EstateError `built_in_frozen`, `values_do_not_fit`, `same_names_present`; LargeChange.
  */
 export async function writeCardType(
   run: ChangeRun,
   before: CardTypeRow,
   changed: Partial<CardTypeRow>,
-  besides: () => Promise<void> = async () => undefined,
+  { besides, renamed }: { besides?: () => Promise<void>; renamed?: ValueChanges['renamed'] } = {},
 ): Promise<Impact> {
   const { work } = run;
   const type = before.key;
@@ -162,7 +166,7 @@ export async function writeCardType(
   if (before.allow_same_name && !after.allow_same_name) await refuseSameNames(work, type);
   const fields = { before: fieldsOf(before), after: fieldsOf(after) };
   refuseFrozenLevels(type, fields.before, fields.after);
-  const values = valueChanges(fields.before, fields.after);
+  const values = valueChanges(fields.before, fields.after, renamed);
   const measured = await measureValues(run, { table: 'cards', type }, values);
   const removedSubtypes = setDifference(subtypesOf(before), subtypesOf(after));
 
@@ -170,7 +174,7 @@ export async function writeCardType(
   if (Object.keys(changed).length > 0) {
     written = await updateRow(work.sql, CardTypeDefinition, { key: type }, changed);
   }
-  await besides();
+  await besides?.();
   const converted = await updateInventory(run, { cards: { type, values, removedSubtypes } });
   // Emitted after the events of its cards: an undo restores the type first, so that the old values are valid.
   if (written !== before) emitCardType(work, before, written);

@@ -73,6 +73,24 @@ export async function renameField(run: ChangeRun, type: string, input: FieldRena
   return JSON.stringify({ ...noImpact, ...counts, ...listed(left), needs_force: breaks(left), as_job });
 }
 
+/**
+ * The fields that undoing a change of a type gives another key again: those that the change has renamed, or named back by
+ * undoing a rename. All values follow, also those that cards have got since.
+ */
+export function renamesUndone(present: CardTypeRow, past: CardTypeRow): { from: string; to: string }[] {
+  const all = ({ fields_schema }: CardTypeRow) => fields_schema.flatMap(({ fields }) => fields);
+  const without = (row: CardTypeRow, other: CardTypeRow) => {
+    const keys = new Set(all(other).map(({ key }) => key));
+    return all(row).filter(({ key }) => !keys.has(key));
+  };
+  const names = ({ aliases }: Field, key: string) => aliases?.some((alias) => alias.key === key) === true;
+  const returning = without(past, present);
+  return without(present, past).flatMap((field) => {
+    const to = returning.find((other) => names(field, other.key) || names(other, field.key));
+    return to && to.type === field.type ? [{ from: field.key, to: to.key }] : [];
+  });
+}
+
 /** The fields and subtypes of a type, with one field changed and named as that. */
 function renamed(
   { fields_schema, subtypes }: CardTypeRow,

@@ -26,10 +26,15 @@ export function setDifference<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): S
   return new Set([...all].filter((item) => !others.has(item)));
 }
 
-/** Compares the fields of a type before and after a change. */
-export function valueChanges(before: Fields, after: Fields): ValueChanges {
-  const changes: ValueChanges = { removed: [], retyped: [], renamed: [], options: [] };
+/** Compares the fields of a type before and after a change, of which some have got another key. */
+export function valueChanges(
+  before: Fields,
+  after: Fields,
+  renamed: ValueChanges['renamed'] = [],
+): ValueChanges {
+  const changes: ValueChanges = { removed: [], retyped: [], renamed, options: [] };
   for (const from of before.values()) {
+    if (renamed.some((one) => one.from === from.key)) continue;
     const to = after.get(from.key);
     if (!to) changes.removed.push(from.key);
     else if (to.type !== from.type) changes.retyped.push({ from, to });

@@ -193,3 +193,13 @@ it.each([
   const german = createVocabulary((await t.ctx()).metamodel, [], 'de');
   expect(readQuestion(german, question, TODAY)).toMatchObject({ reading });
 });
+
+it.each([
+  [
+    'Wie viele Anwendungen unterstützen mehr als eine Fähigkeit?',
+    'Wie viele Anwendungen unterstützen mehr als eine Fähigkeit',
+  ],
+])('what was not understood is quoted as it was asked: %s', async (question, text) => {
+  const german = createVocabulary((await t.ctx()).metamodel, [], 'de');
+  expect(readQuestion(german, question, TODAY)).toMatchObject({ unknown: [], ambiguous: [{ text }] });
+});

@@ -240,6 +240,19 @@ describe('conditions of related cards', () => {
   ])('%s is refused', (question) => void unread(question));
 });
 
+it.each([
+  ['applications with a total annual cost over -1000', 'attributes.costTotalAnnual > -1000'],
+  ['applications with a total annual cost over - 1000', 'attributes.costTotalAnnual > -1000'],
+  ['applications with a total annual cost over −1,5m', 'attributes.costTotalAnnual > -1500000'],
+  ['applications with total annual cost >-1000', 'attributes.costTotalAnnual > -1000'],
+  ['applications with a total annual cost between -10 and 5', 'attributes.costTotalAnnual between -10 and 5'],
+  ['applications with data quality below -5 %', 'data_quality < -5'],
+  ['Anwendungen mit Gesamtkosten über -1000', 'attributes.costTotalAnnual > -1000'],
+  ['Anwendungen mit Gesamtkosten unter -2 Tsd.', 'attributes.costTotalAnnual < -2000'],
+])('amounts may be negative: %s', async (question, filter) =>
+  expect((await read(question)).query.filter).toBe(filter),
+);
+
 describe('what is not understood', () => {
   it.each([
     ['How many applications in Germany?', ['Germany']],
@@ -249,6 +262,13 @@ describe('what is not understood', () => {
     ['how many applications over 5', ['over', '5']],
     ['SELECT * FROM users; DROP TABLE cards', expect.arrayContaining(['DROP', 'TABLE'])],
     ['', []],
+    ['applications with a name starting with ""', expect.arrayContaining(['""'])],
+    ['applications called ""', expect.arrayContaining(['""'])],
+    ['applications called " "', expect.arrayContaining(['" "'])],
+    ['applications with a total annual cost over minus 1000', expect.arrayContaining(['minus'])],
+    ['Which applications are used by more than -1 organizations?', expect.arrayContaining(['-1'])],
+    ['top -5 applications by total annual cost', expect.arrayContaining(['-5'])],
+    ['applications ending in the next -3 months', expect.arrayContaining(['-3'])],
   ])('%s', (question, unknown) => expect(unread(question)).toMatchObject({ unknown, ambiguous: [] }));
 
   it('is not guessed at where there are several meanings', () =>
