@@ -35,5 +35,6 @@ const sizeVariables = Object.fromEntries([
 export const cssVariables = {
   variables: sizeVariables,
   light: colourVariables(schemes.light),
-  dark: colourVariables(schemes.dark),
+  // of the messages of fields; Mantine's own is too dark to be read
+  dark: { ...colourVariables(schemes.dark), '--mantine-color-error': schemes.dark.tones.bad.ink },
 };
