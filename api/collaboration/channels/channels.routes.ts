@@ -30,7 +30,7 @@ export function registerChannelRoutes(app: App, services: Services): void {
   routes.post('createChannel', '/api/v1/channels', {
     summary: 'Add a channel of Slack or Microsoft Teams',
     description:
-      'The address is that of an incoming webhook of Slack, or of a webhook of Workflows in Teams; other hosts need OUTBOUND_ALLOW. It is stored encrypted and never returned.',
+      'The address is that of an incoming webhook of Slack, or of a webhook of Workflows in Teams; other hosts need OUTBOUND_ALLOW and the permission admin.settings. It is stored encrypted and never returned.',
     permissionNote,
     body: ChannelCreateBody,
     responses: created('The channel', ChannelSchema),

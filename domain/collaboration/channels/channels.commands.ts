@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { fragment, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound, requireText } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { command } from '../../kernel/command.ts';
@@ -209,7 +209,7 @@ export async function channelRefusal(
     status: string;
     paused_reason: string | null;
   }>`select c.status, c.paused_reason
-    from channels c where c.id = ${id}::uuid and (c.is_shared or c.owner_id = ${ctx.caller.userId}::uuid)`;
+    from channels c where c.id = ${id}::uuid and ${embed(usableChannels(ctx))}`;
   if (!row || !may(ctx.caller, OWN))
     return 'The channel is gone, or no longer shared with the owner of the schedule.';
   return row.status === 'paused' ? `The channel is paused: ${row.paused_reason}` : undefined;

@@ -67,7 +67,7 @@ export async function startQuery(ctx: Ctx, payload: ReportQueryPayload): Promise
   }));
 }
 
-/** A query for a picture: cards that are told apart by their id are drawn by name. */
+/** A query for a picture: cards that are grouped by id are drawn by name. */
 function withNames(query: ReportQuery): ReportQuery {
   const has = (field: string) => query.dimensions.some((dimension) => dimension.field.trim() === field);
   return has('id') && !has('name')

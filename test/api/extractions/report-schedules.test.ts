@@ -245,7 +245,7 @@ describe('the owner of a schedule of a report', () => {
     });
   });
 
-  it('is told which recipient is no user any more', async () => {
+  it('names the recipients that are no longer users', async () => {
     const leaver = await t.as('member', 'leaver');
     const saved_report_id = await save('query', configs.query);
     const recipients = [member.email, leaver.email];

@@ -218,7 +218,7 @@ it('names every fault by its path', async () => {
     await expectProblem(member.post(url, bad), 422);
 });
 
-it('draws cards that are told apart by their id with their names', async () => {
+it('draws cards that are grouped by id with their names', async () => {
   const query = {
     from: ['Application'],
     dimensions: [{ field: 'id' }],
