@@ -8,6 +8,7 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { appVersion } from '../../../domain/kernel/version.ts';
 import { inTransaction, query } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
+import { notConnected } from '../../../platform/outbound.rules.ts';
 import { OutboundRefusal } from '../../../platform/outbound.ts';
 import { slackMessage, teamsMessage } from './channel.messages.ts';
 
@@ -22,16 +23,6 @@ const GONE: ReadonlyMap<number, string> = new Map([
   [403, 'the address is not accepted: create a new webhook, and look whether the workspace allows it'],
   [404, 'the webhook was revoked or deleted: create a new one'],
   [410, 'the channel was archived or the webhook revoked: create a new one'],
-]);
-
-/** Errors of connections over which nothing was sent. */
-const UNSENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
 type Job = RunningJob<{ mail_id: string }>;
@@ -103,7 +94,7 @@ async function post(
     return { code: status, wait: wait > 0 ? Math.min(wait, MOST_WAIT) : 0 };
   } catch (error) {
     const { code } = ((error as Error).cause ?? {}) as { code?: string };
-    if (error instanceof OutboundRefusal || (code !== undefined && UNSENT.has(code))) {
+    if (error instanceof OutboundRefusal || (code !== undefined && notConnected.has(code))) {
       await clearSendStart(db, mailId);
       job.ctx.log.info({ code }, 'a channel could not be reached');
       throw new EstateError('upstream_failed', 'The channel could not be reached.');

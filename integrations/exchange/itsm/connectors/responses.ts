@@ -1,3 +1,4 @@
+import { notConnected } from '../../../../platform/outbound.rules.ts';
 import { OutboundOverflow, OutboundRefusal, type OutboundResponse } from '../../../../platform/outbound.ts';
 import { DeadlinePassed, type RecordLookup, RemoteError, type RemoteErrorCode } from '../remote.ts';
 import type { RemoteTable } from './connector.ts';
@@ -125,15 +126,6 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** The request was not sent: no connection was made. */
-const notConnected = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
 const certificate = /CERT|SSL|TLS|SELF_SIGNED/;
 
 /**
