@@ -186,9 +186,12 @@ function useCellFocus(
 ): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: only moves of the active cell scroll
   useEffect(() => {
-    if (!grid?.contains(document.activeElement) || document.activeElement?.closest('[data-editor]')) return;
+    const isInEditor = () => document.activeElement?.closest('[data-editor]');
+    if (!grid?.contains(document.activeElement) || isInEditor()) return;
     scrollTo(active.line);
-    requestAnimationFrame(() => focusCell(grid, active.line, active.column));
+    // a key may have opened the control of the cell before the frame; without the focus it would save and close
+    const frame = requestAnimationFrame(() => !isInEditor() && focusCell(grid, active.line, active.column));
+    return () => cancelAnimationFrame(frame);
   }, [active]);
   // after an edit the focus returns to the cell, unless it already is elsewhere on the page
   const wasEditing = useRef(false);
