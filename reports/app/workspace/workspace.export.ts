@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
 import { readShapes, schemaVersion, type TableShape } from '../../../domain/app/workspace/transfer.stage.ts';
 import {
   type ArchivePart,
@@ -36,6 +35,7 @@ import { appVersion } from '../../../domain/kernel/version.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
+import { ZipFile } from '../../../platform/zip.ts';
 import { type StartedFile, startStream } from '../../kernel/formats/chunk-streams.ts';
 import { finishWithFile } from '../../kernel/report.result.ts';
 

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import { ZipFile } from 'yazl';
 import { xmlAttribute, xmlText } from '../../../platform/xml.ts';
+import { ZipFile } from '../../../platform/zip.ts';
 import { plain } from '../charts/charts.text.ts';
 import { XML } from './ooxml.package.ts';
 import { GROUP, NAMESPACES, presentationParts, SLIDE, type SlidePart } from './pptx.package.ts';

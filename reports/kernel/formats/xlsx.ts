@@ -1,6 +1,6 @@
 import { PassThrough, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
+import { ZipFile } from '../../../platform/zip.ts';
 import type { Cell, Column, ColumnType, Table, WriteOptions } from './formats.types.ts';
 import { XML } from './ooxml.package.ts';
 import { columnName, formStyle, MAX_TEXT, rowXml, textXml } from './xlsx.cells.ts';
