@@ -1,7 +1,7 @@
 import { fold } from '../../../platform/fold.ts';
 import { agreementOf } from './agreement.ts';
-import { BINS } from './bits.ts';
 import { type Corpus, hasWords, inPieces, isName, joined, wordsFor } from './corpus.ts';
+import { joinedParts, orderSimilarity } from './joined-names.ts';
 import type { AspectTraits } from './learn.ts';
 import { listSimilarity } from './lists.ts';
 import {
@@ -30,6 +30,7 @@ import {
   versionSimilarity,
 } from './similarity.ts';
 import { STEM_MARK } from './tokens.ts';
+import { RULES } from './variant-rules.ts';
 import { type Variant, variantOf, variantSimilarity } from './variants.ts';
 import { cosine, isEmpty, type Space, spaceOf } from './vectors.ts';
 
@@ -47,22 +48,6 @@ export interface Aspects {
   /** All spaces whose terms a model counts. */
   spaces: Space[];
 }
-
-/** Shares of the overruling bits by bin: contradiction, one-sided value, and agreement. */
-const ruled = (contradiction: number, oneSided: number): number[] =>
-  Array.from({ length: BINS }, (_, bin) => (bin < 3 ? 0 - contradiction : bin < 7 ? 0 - oneSided : 0));
-const RULES = {
-  environment: ruled(1, 0.9),
-  version: ruled(1, 0.3),
-  region: ruled(1, 0.1),
-  part: ruled(1, 0.5),
-  colour: ruled(1, 0),
-  edition: ruled(1, 0.2),
-  platform: ruled(1, 0.2),
-  unit: ruled(1, 0.4),
-  vendor: ruled(1, 0),
-  series: ruled(0.5, 0),
-};
 
 /**
  * Creates the aspects of the fields; with word fields also those of all words and all codes; with names also the variant rules.
@@ -372,6 +357,16 @@ function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<
               seriesSimilarity(a, b, series),
             )
           : () => Number.NaN,
+    },
+    {
+      name: '*order',
+      weight: 1,
+      rule: RULES.order,
+      similarity: yield* byValue(
+        corpus,
+        (record) => joinedParts(textOf(record, field.name)),
+        orderSimilarity,
+      ),
     },
   ];
 }

@@ -3,6 +3,7 @@ import { withChanceNames } from './chance.ts';
 import { independence } from './independence.ts';
 import { type FieldKind, type Prior, RARITY } from './matching.types.ts';
 import { Numbers } from './numbers.ts';
+import { MOST_OPEN_LOG_ODDS, variantsOpen } from './open-variants.ts';
 import trained from './prior.json' with { type: 'json' };
 import { priorOf } from './prior.ts';
 import { reliabilitiesOf, withReliabilities } from './reliability.ts';
@@ -306,8 +307,11 @@ export function oddsOf(
     }));
   const isNamed = (at: number) =>
     naming.length === 0 || naming.some(({ similarities, least }) => similarities[at]! >= least);
-  for (let at = 0; at < bits.length; at++)
-    bits[at] = isNamed(at) ? Math.exp(Math.min(MOST_LOG_ODDS, bits[at]! * Math.LN2)) : 0;
+  const isOpen = variantsOpen(aspects);
+  for (let at = 0; at < bits.length; at++) {
+    const most = isOpen(at) ? MOST_OPEN_LOG_ODDS : MOST_LOG_ODDS;
+    bits[at] = isNamed(at) ? Math.exp(Math.min(most, bits[at]! * Math.LN2)) : 0;
+  }
   return bits;
 }
 

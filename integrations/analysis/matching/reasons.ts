@@ -116,6 +116,7 @@ function variants(
   { fields, vocabulary }: Compared,
 ): string {
   if (what === 'series') return 'The names differ in words that distinguish other objects of the list';
+  if (what === 'order') return 'The names have the same parts in another order';
   const name =
     (fields.find(({ kind }) => kind === 'name') ?? fields.find(({ kind }) => kind === 'list'))?.name ?? '';
   const { synonyms, vendorOf } = ownWordsOf(vocabulary);

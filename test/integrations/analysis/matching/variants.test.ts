@@ -1,4 +1,4 @@
-import { findDuplicates } from '../../../../integrations/analysis/matching/match.ts';
+import { findDuplicates, priorModel, scorePairs } from '../../../../integrations/analysis/matching/match.ts';
 import { reasonsOf } from '../../../../integrations/analysis/matching/reasons.ts';
 import { regionNamed } from '../../../../integrations/analysis/matching/regions.ts';
 import { SeriesFinder, seriesSimilarity } from '../../../../integrations/analysis/matching/series.ts';
@@ -106,4 +106,41 @@ test('variants of one product are no duplicates, true ones beside them are, and 
     expect(between(a, b).score).toBeLessThan(0.1);
   const reasons = reasonsOf(between(10, 11), records[0]!, records[1]!, model);
   expect(reasons[0]).toBe('The environment differs: production, test: over a thousand times less likely.');
+});
+
+test('no pair is certain of which only one name has a version or a region, or whose partners are in another order', () => {
+  const text = 'Settles invoices of wholesale partners every night, with a ledger of its own';
+  const names = ['Quorvane Ledger', 'Quorvane Ledger 12', 'Quorvane Ledger Deutschland', 'Quorvane Ledger'];
+  const firms = ['Moreau & Quorvane GmbH', 'Quorvane & Moreau Ltd', 'Moreau und Quorvane'];
+  const records = [...names, ...firms].map((name, at) => ({ id: `r${at}`, values: { name, text } }));
+  const model = priorModel([
+    { name: 'name', kind: 'name' },
+    { name: 'text', kind: 'text' },
+  ]);
+  const scoreOf = (a: number, b: number) => scorePairs(records, [[`r${a}`, `r${b}`]], model)[0]!;
+  for (const [a, b] of [
+    [0, 3],
+    [4, 6],
+  ] as const)
+    expect(scoreOf(a, b)).toBeGreaterThan(0.95);
+  for (const [a, b] of [
+    [0, 1],
+    [0, 2],
+    [4, 5],
+  ] as const) {
+    expect(scoreOf(a, b)).toBeGreaterThan(0.5);
+    expect(scoreOf(a, b)).toBeLessThanOrEqual(0.9);
+  }
+});
+
+test('an equal serial number makes a pair certain although only one name has a version', () => {
+  const fields = [
+    { name: 'name', kind: 'name' as const },
+    { name: 'serial', kind: 'code' as const },
+  ];
+  const records = ['Quorvane Ledger', 'Quorvane Ledger 12'].map((name, at) => ({
+    id: `r${at}`,
+    values: { name, serial: 'QL-778123-X' },
+  }));
+  expect(scorePairs(records, [['r0', 'r1']], priorModel(fields))[0]).toBeGreaterThan(0.95);
 });
