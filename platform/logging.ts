@@ -12,6 +12,8 @@ const secret = [
   'secret',
   'client_secret',
   'secret_access_key',
+  'private_key',
+  'passphrase',
   'api_key',
   'client_key',
   'authorization',

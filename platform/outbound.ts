@@ -46,6 +46,14 @@ export interface OutboundResponse {
   body: Buffer;
 }
 
+/** Where a connection without HTTP goes. */
+interface SocketAddress {
+  host: string;
+  port: number;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
 /** Sends requests to addresses from users. */
 export interface Outbound {
   /**
@@ -65,12 +73,11 @@ export interface Outbound {
    * Connects to a mail server, whose TLS is the caller's matter.
    * @throws OutboundRefusal; Error for whatever goes wrong on the way; the signal's reason.
    */
-  connectMail(server: {
-    host: string;
-    port: number;
-    timeoutMs: number;
-    signal?: AbortSignal | undefined;
-  }): Promise<Socket>;
+  connectMail(server: SocketAddress): Promise<Socket>;
+  /** As `mailRefusal`, for an SFTP server, which has port 22. */
+  sftpRefusal(host: string, port: number): string | undefined;
+  /** As `connectMail`, to an SFTP server. */
+  connectSftp(server: SocketAddress): Promise<Socket>;
   close(): Promise<void>;
 }
 
@@ -103,6 +110,7 @@ export interface OutboundOptions {
 const usualPorts: Record<string, readonly number[]> = { 'https:': [443], 'http:': [80] };
 /** Relay, implicit TLS (RFC 8314) and submission (RFC 6409). */
 const MAIL_PORTS = [25, 465, 587];
+const SFTP_PORTS = [22];
 
 function targetOf(url: URL): Target {
   const usual = usualPorts[url.protocol]!;
@@ -114,7 +122,7 @@ function targetOf(url: URL): Target {
 const bareHost = (host: string): string => host.replace(/^\[|\]$/g, '').toLowerCase();
 
 /**
- * Guards connections to addresses that users have given: only https on port 443 (and mail on its ports), only public
+ * Guards connections to addresses that users have given: only https on port 443 (mail and SFTP on their ports), only public
  * addresses, also behind names and redirects, unless `allow` names the host or the range, and any other port. A host
  * that is named is called by http too. The very address that was checked is connected to, so that a name cannot
  * resolve differently in between. `HTTPS_PROXY` and `NO_PROXY` are honoured; where a proxy resolves the names, it decides
@@ -180,38 +188,46 @@ export function createOutbound(
     }
   };
 
-  const mailTarget = (host: string, port: number): Target => ({
-    host: bareHost(host),
-    port,
-    usual: MAIL_PORTS,
-    plain: false,
-  });
-  const mailRefusal = (host: string, port: number) => refusalBeforeResolving(allowed, mailTarget(host, port));
-
-  const connectMail: Outbound['connectMail'] = async ({ host: given, port, timeoutMs, signal }) => {
-    const target = mailTarget(given, port);
-    const { host } = target;
-    const reason = refusalBeforeResolving(allowed, target);
-    if (reason !== undefined) throw new OutboundRefusal(`${host}:${port} ${reason}.`);
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const socket = netConnect({ host, port, lookup: lookupFor(target) as never });
-    try {
-      await once(socket, 'connect', { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
-      return socket;
-    } catch (error) {
-      socket.on('error', () => undefined).destroy();
-      signal?.throwIfAborted();
-      if (!(error instanceof OutboundRefusal)) noteFailure(`${host}:${port}`, error);
-      throw error;
-    }
+  /** The guard of connections without HTTP, to a kind of server with its usual ports. */
+  const socketsTo = (usual: readonly number[]) => {
+    const targetOn = (host: string, port: number): Target => ({
+      host: bareHost(host),
+      port,
+      usual,
+      plain: false,
+    });
+    return {
+      refusal: (host: string, port: number) => refusalBeforeResolving(allowed, targetOn(host, port)),
+      async connect({ host: given, port, timeoutMs, signal }: SocketAddress): Promise<Socket> {
+        const target = targetOn(given, port);
+        const { host } = target;
+        const reason = refusalBeforeResolving(allowed, target);
+        if (reason !== undefined) throw new OutboundRefusal(`${host}:${port} ${reason}.`);
+        const timeout = AbortSignal.timeout(timeoutMs);
+        const socket = netConnect({ host, port, lookup: lookupFor(target) as never });
+        try {
+          await once(socket, 'connect', { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+          return socket;
+        } catch (error) {
+          socket.on('error', () => undefined).destroy();
+          signal?.throwIfAborted();
+          if (!(error instanceof OutboundRefusal)) noteFailure(`${host}:${port}`, error);
+          throw error;
+        }
+      },
+    };
   };
+  const mail = socketsTo(MAIL_PORTS);
+  const sftp = socketsTo(SFTP_PORTS);
 
   return {
     refusal,
     isNamed,
-    mailRefusal,
+    mailRefusal: mail.refusal,
     fetch,
-    connectMail,
+    connectMail: mail.connect,
+    sftpRefusal: sftp.refusal,
+    connectSftp: sftp.connect,
     async request(url, request = {}) {
       check(url);
       const timeout = AbortSignal.timeout(request.timeoutMs ?? TIMEOUT_MS);

@@ -106,6 +106,32 @@ it('shows no secret that users give in answers, events, logs, tables and files',
       secret_access_key: secret('s3'),
     },
   });
+  const toServer = {
+    kind: 'sftp',
+    host: '127.0.0.1',
+    username: 'estate',
+    host_key: `SHA256:${'A'.repeat(43)}`,
+    password: secret('sftp'),
+  };
+  await made('/extraction-schedules', {
+    name: 'SFTP',
+    cron: '30 2 * * *',
+    request: { format: 'csv', types: ['Application'] },
+    destination: toServer,
+  });
+  await keep(
+    admin.post(`${api}/extraction-schedules`, {
+      name: 'SFTP with a bad key',
+      cron: '30 2 * * *',
+      request: { format: 'csv', types: ['Application'] },
+      destination: {
+        ...toServer,
+        password: undefined,
+        private_key: secret('key'),
+        passphrase: secret('phrase'),
+      },
+    }),
+  );
   await keep(
     admin.post(`${api}/itsm-sync/connections`, { ...basic, password: { nested: secret('nested') } }),
   );

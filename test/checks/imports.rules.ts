@@ -153,6 +153,7 @@ const connecting: [RegExp, RegExp][] = [
   [/^nodemailer\/lib\/smtp-connection$/, /^integrations\/collaboration\/mail\/mail\.smtp\.ts$/],
   [/^nodemailer(\/lib\/(?!mail-composer).*)?$/, /^integrations\/collaboration\/mail\/mail\.smtp\.ts$/],
   [/^openid-client$/, /^integrations\/access\/sso\/sso\.provider\.ts$/],
+  [/^ssh2$/, /^(integrations\/exchange\/storage\/sftp|platform\/ssh-keys)\.ts$/],
   [/^@aws-sdk\//, /^integrations\/exchange\/storage\/s3\.ts$/],
   [/^@ai-sdk\/(?!provider$)/, /^integrations\/analysis\/models\/models\.open\.ts$/],
 ];

@@ -40,6 +40,7 @@ export const processTests = [
   'test/domain/exchange/imports/{dry-run,round-trip.bytes,workbook,workbook.libreoffice}.test.ts',
   'test/integrations/analysis/matching/parts-of-lists.test.ts',
   'test/integrations/collaboration/mail/mail.test.ts',
+  'test/integrations/exchange/storage/sftp.sshd.test.ts',
   'test/reports/kernel/rendering/rendering.test.ts',
   'test/{processes,resilience}/**/*.test.ts',
   'test/**/*.{kill,kills,killed}.test.ts',

@@ -7,6 +7,7 @@ import {
   type StartedRun,
 } from '../../reports/exchange/schedules/extraction-schedules.commands.ts';
 import { startS3 } from '../emulators/s3.ts';
+import { startSftp } from '../emulators/sftp.ts';
 import type { Child } from '../support/child.ts';
 import { exportRequest } from '../support/exports.ts';
 import { closeAfterAll, openApp } from '../support/harness.ts';
@@ -21,6 +22,7 @@ const goOn = survivingWorker(() => t.services);
 vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
 const { t, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const s3 = closeAfterAll(await startS3());
+const server = closeAfterAll(await startSftp());
 const smtp = closeAfterAll(await startSmtp());
 await allowRecipients(t.services, 'estate.example');
 await useSmtp(t.services, smtp.port);
@@ -91,6 +93,39 @@ it('goes on where it was, with the file of its moment, and comes to one end', as
   const ends = await t.services.db('events').where({ event_type: 'extraction_run.succeeded' });
   expect(ends.map(({ data }) => data.id)).toEqual([run.run_id]);
 }, 120_000);
+
+it('leaves the same files on an SFTP server, each once, wherever it was killed', async () => {
+  let worker: Child | undefined;
+  const kills: string[] = [];
+  server.fault = (operation, name) => {
+    const step = `${operation} ${name.replace(/\d{8}T\d+Z/, 'slot').replace(/\.[0-9a-f-]{36}/, '')}`;
+    const isMeant = /^(WRITE .*slot\.csv|RENAME .*slot\.csv|OPEN .*slot\.manifest|WRITE .*latest\.csv)/.test(
+      step,
+    );
+    if (!isMeant || kills.includes(step)) return undefined;
+    kills.push(step);
+    worker!.kill('SIGKILL');
+    return 'hang';
+  };
+  const { host, port, username, password, folder, hostKey } = server;
+  const run = await start({ kind: 'sftp', host, port, username, password, folder, host_key: hostKey });
+  for (let killed = 1; killed <= 4; killed += 1) {
+    worker = await startWorker();
+    await worker.ended();
+    await letLeasesPass(t.services);
+  }
+  await goOn();
+  await untilStatus(t.services, run.job_id, 'succeeded');
+  const row = await runRow(run);
+  expect([kills.length, row.attempts, row.status]).toEqual([4, 5, 'succeeded']);
+  expect([...server.files.keys()].map((name) => name.replace(/\d{8}T\d+Z/, 'slot')).toSorted()).toEqual(
+    ['cards-slot.csv', 'cards-slot.manifest.json', 'latest.csv', 'latest.manifest.json'].map(
+      (name) => `/in/${name}`,
+    ),
+  );
+  const latest = server.files.get('/in/latest.csv')!;
+  expect(createHash('sha256').update(latest).digest('hex')).toBe(row.sha256);
+}, 180_000);
 
 it('sends nobody a second mail', async () => {
   let worker: Child | undefined;

@@ -135,6 +135,16 @@ async function storageOf(
   const { id, destination } = schedule;
   if (destination.kind === 'mail' || destination.kind === 'channel') return undefined;
   if (destination.kind === 'disk') return await openStorage(services, { kind: 'disk', scheduleId: id });
+  if (destination.kind === 'sftp') {
+    const { password, private_key, passphrase } = JSON.parse(openSecret(services, schedule.secret!, id));
+    return await openStorage(services, {
+      ...destination,
+      hostKey: destination.host_key,
+      password,
+      privateKey: private_key,
+      passphrase,
+    });
+  }
   return await openStorage(services, {
     ...destination,
     endpoint: endpointOf(destination),

@@ -189,7 +189,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
   routes.post('createExtractionSchedule', '/api/v1/extraction-schedules', {
     summary: 'Schedule an extraction of cards or relations, or a saved report',
     description:
-      'At the times of the cron expression in its time zone, the request is extracted, or the saved report drawn as it is then, and delivered to the destination. A run has your current rights, except those that you have lost by then. Storage must be https and public, unless OUTBOUND_ALLOW lists its host.',
+      'At the times of the cron expression in its time zone, the request is extracted, or the saved report drawn as it is then, and delivered to the destination. A run has your current rights, except those that you have lost by then. Storage must be https or SFTP and public, unless OUTBOUND_ALLOW lists its host.',
     body: ScheduleCreate,
     responses: { 201: { description: 'The schedule', schema: ExtractionScheduleSchema } },
     handler: async ({ ctx, body, reply }) =>
@@ -215,7 +215,8 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
 
   routes.delete('deleteExtractionSchedule', '/api/v1/extraction-schedules/:id', {
     summary: 'Delete an extraction schedule with its history',
-    description: 'Its folder in the data folder is removed by the next clean-up; objects in a bucket remain.',
+    description:
+      'Its folder in the data folder is removed by the next clean-up; files in a bucket or on an SFTP server remain.',
     permissionNote,
     ifMatch: true,
     handler: ({ ctx, params }) => deleteSchedule(ctx, params.id),

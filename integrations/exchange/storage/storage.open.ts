@@ -5,12 +5,13 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { s3Storage } from './s3.ts';
+import { type SftpOptions, sftpStorage } from './sftp.ts';
 import type { Storage } from './storage.types.ts';
 
 /** The folder with one subfolder per extraction schedule, named by its id. */
 export const extractionsFolder = (dataDir: string): string => path.join(dataDir, 'extractions');
 
-/** The destination of files: a schedule's folder, or a bucket with its credentials. */
+/** The destination of files: a schedule's folder, or a bucket or an SFTP server with its credentials. */
 type StorageAddress =
   | { kind: 'disk'; scheduleId: string }
   | {
@@ -22,7 +23,8 @@ type StorageAddress =
       path_style: boolean;
       access_key_id: string;
       secret_access_key: string;
-    };
+    }
+  | ({ kind: 'sftp' } & Omit<SftpOptions, 'outbound'>);
 
 /** Opens a storage; close it when done. */
 export async function openStorage(
@@ -33,6 +35,7 @@ export async function openStorage(
     if (!/^[0-9a-f-]{36}$/.test(address.scheduleId)) throw new Error('invalid schedule id');
     return diskStorage(path.join(extractionsFolder(config.dataDir), address.scheduleId));
   }
+  if (address.kind === 'sftp') return await sftpStorage({ ...address, outbound });
   return await s3Storage({
     endpoint: address.endpoint,
     region: address.region,

@@ -47,7 +47,7 @@ export async function createSchedule(
     const { cron, timeZone } = await check({ ...ctx, metamodel }, input, input);
     const digest = await digestOf({ ...ctx, metamodel }, work, input.report);
     const id = await query(sql).value<string>`select uuidv7()`;
-    const { destination, secret } = toColumns(tools, id, input.destination, undefined);
+    const { destination, secret } = await toColumns(tools, id, input.destination, undefined);
     await requireRecipients(ctx, sql, destination);
     await sql('job_schedules').insert({
       key: keyOf(id),
@@ -112,7 +112,7 @@ export async function patchSchedule(
     const destination: DestinationColumns | undefined =
       patch.destination === undefined
         ? undefined
-        : toColumns(tools, id, patch.destination, {
+        : await toColumns(tools, id, patch.destination, {
             destination: before.destination as never,
             secret: before.secret,
           });
@@ -159,8 +159,8 @@ export async function patchSchedule(
 }
 
 /**
- * Deletes a schedule with its history. Files in the data folder are removed by the next clean-up; objects in a bucket
- * remain.
+ * Deletes a schedule with its history. Files in the data folder are removed by the next clean-up; those in a bucket or on
+ * a server remain.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`.
  */
 export async function deleteSchedule(ctx: Ctx, id: string): Promise<void> {

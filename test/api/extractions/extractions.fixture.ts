@@ -1,4 +1,5 @@
 import type { startS3 } from '../../emulators/s3.ts';
+import type { SftpEmulator } from '../../emulators/sftp.ts';
 import type { TestApp, TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
@@ -22,6 +23,18 @@ export const bucketOf = (s3: Awaited<ReturnType<typeof startS3>>, more: object =
   path_style: true,
   access_key_id: s3.credentials.accessKeyId,
   secret_access_key: s3.credentials.secretAccessKey,
+  ...more,
+});
+
+/** The folder of an emulated SFTP server as a destination. */
+export const folderOf = (server: SftpEmulator, more: object = {}) => ({
+  kind: 'sftp',
+  host: server.host,
+  port: server.port,
+  username: server.username,
+  folder: server.folder,
+  host_key: server.hostKey,
+  password: server.password,
   ...more,
 });
 

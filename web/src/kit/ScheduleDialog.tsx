@@ -8,6 +8,7 @@ import { channelsQuery } from './channels.ts';
 import { Dialog } from './Dialog.tsx';
 import { useSubmit } from './forms.ts';
 import { useLanguage, useTexts } from './messages.tsx';
+import { noSftp, SftpFields, sftpDestination } from './SftpFields.tsx';
 
 interface ScheduleDialogProps {
   saved: Pick<SavedReport, 'id' | 'name' | 'report_type'>;
@@ -27,7 +28,7 @@ const days: Record<Rhythm, string> = {
 const formats = ['pdf', 'png', 'svg', 'pptx', 'xlsx', 'csv'] as const;
 type Format = (typeof formats)[number];
 
-/** Asks how often a saved report is sent, as what, and to whom: to oneself by mail, or to a channel. */
+/** Asks how often a saved report is sent, as what, and where: to oneself by mail, to a channel, or to an SFTP server. */
 export function ScheduleDialog({ saved, onClose }: ScheduleDialogProps) {
   const t = useTexts();
   const me = useMe();
@@ -38,6 +39,12 @@ export function ScheduleDialog({ saved, onClose }: ScheduleDialogProps) {
   const [rhythm, setRhythm] = useState<Rhythm>('weekly');
   const [time, setTime] = useState('07:00');
   const [to, setTo] = useState('mail');
+  const [server, setServer] = useState(noSftp);
+  const destinationOf = (target: string) => {
+    if (target === 'mail') return { kind: 'mail' as const, recipients: [me.email] };
+    if (target === 'sftp') return sftpDestination(server);
+    return { kind: 'channel' as const, channel_id: target };
+  };
   const form = useSubmit(
     async () => {
       const [hour, minute] = time.split(':').map(Number);
@@ -46,16 +53,12 @@ export function ScheduleDialog({ saved, onClose }: ScheduleDialogProps) {
         format,
         ...(language === 'de' && { language: 'de' as const }),
       };
-      const destination =
-        to === 'mail'
-          ? { kind: 'mail' as const, recipients: [me.email] }
-          : { kind: 'channel' as const, channel_id: to };
       const body = {
         name,
         cron: `${minute} ${hour} ${days[rhythm]}`,
         time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
         report,
-        destination,
+        destination: destinationOf(to),
       };
       return await call(createExtractionSchedule({ body }));
     },
@@ -113,10 +116,12 @@ export function ScheduleDialog({ saved, onClose }: ScheduleDialogProps) {
               ...channels
                 .filter(({ status }) => status === 'active')
                 .map(({ id, name: label }) => ({ value: id, label })),
+              { value: 'sftp', label: t('schedule.sftp') },
             ]}
             error={form.errorOf('destination.recipients.0') ?? form.errorOf('destination.channel_id')}
             onChange={(value) => setTo(value!)}
           />
+          {to === 'sftp' && <SftpFields value={server} onChange={setServer} errorOf={form.errorOf} />}
           <Text size="sm" c="dimmed">
             {t('schedule.rights')}
           </Text>
