@@ -9,14 +9,16 @@ import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { loadSettings } from '../../domain/kernel/settings/settings.read.ts';
 import { reportNamed } from '../reports.catalogue.ts';
+import type { Cell, Column, Table } from './formats/formats.types.ts';
 import { render } from './rendering/rendering.queue.ts';
 import type { RenderContext } from './rendering/rendering.types.ts';
 import { reportRequest } from './report.cards.ts';
 import { computeReport, positionOf } from './report.compute.ts';
-import { fileMediaTypes } from './report.formats.ts';
+import { fileMediaTypes, rowsTable } from './report.formats.ts';
+import { labelledColumns } from './report.labels.ts';
 import { dayOf, renderContextOf } from './report.rendering.ts';
 import { finishWithFile } from './report.result.ts';
-import { openReportStream } from './report.stream.ts';
+import { openReportStream, withStreamedTable } from './report.stream.ts';
 import { checkReport, type ReportRequest } from './report.ts';
 
 /** Time limit of the rendering in milliseconds; longer than for requests. */
@@ -85,7 +87,8 @@ export async function openReportFile(
 ): Promise<{ content: Readable; position: string }> {
   const { report, params } = request;
   if (!isPicture(format) && report.stream?.applies(params)) {
-    const { out, position } = await openReportStream(services.db, ctx, request, format, table);
+    const labelled = await labelsOf(services, ctx, request, { format, language });
+    const { out, position } = await openReportStream(services.db, ctx, request, format, table, labelled);
     return { content: addAbortSignal(signal, out), position };
   }
   const body = await computeReport(ctx, request, services.cache);
@@ -93,11 +96,54 @@ export async function openReportFile(
   const position = positionOf(body);
   if (format === 'json') return { content: Readable.from([body]), position };
   let look: RenderContext | undefined;
-  if (isPicture(format)) {
+  // headers of workbooks are keys unless a language is named
+  if (isPicture(format) || (format === 'xlsx' && language)) {
     const { values } = await loadSettings(services.db);
     look = renderContextOf(values, ctx.metamodel, dayOf(request.asOf), { theme, width, language });
   }
   const rendering = { report: report.name, params, body, format, table, look, said: request.said };
   const made = await render(rendering, { signal, limitMs: RENDER_MS, user: ctx.caller.userId });
   return { content: Readable.from([made]), position };
+}
+
+/** Passes the main table of a report to `use`. @returns the feed position. */
+export async function withReportTable(
+  services: Services,
+  ctx: Ctx,
+  request: ReportRequest,
+  signal: AbortSignal,
+  use: (table: Table) => Promise<void>,
+): Promise<string> {
+  const { report, params, said } = request;
+  if (report.stream?.applies(params)) return await withStreamedTable(services.db, ctx, request, use);
+  const body = await computeReport(ctx, request, services.cache);
+  signal.throwIfAborted();
+  const rendering = { report: report.name, params, body, format: 'rows' as const, said };
+  const made = await render(rendering, { signal, limitMs: RENDER_MS, user: ctx.caller.userId });
+  const lines = linesOf(made);
+  const columns = lines.next().value as Column[];
+  await use(rowsTable({ name: report.name, columns, rows: lines as Iterable<Cell[]> }));
+  return positionOf(body);
+}
+
+function* linesOf(text: Buffer): Generator<unknown> {
+  for (let from = 0; from < text.length; ) {
+    const found = text.indexOf('\n', from);
+    const to = found < 0 ? text.length : found;
+    yield JSON.parse(text.toString('utf8', from, to));
+    from = to + 1;
+  }
+}
+
+/** Replaces the headers of a workbook by labels, if a language is named. */
+export async function labelsOf(
+  { db }: Pick<Services, 'db'>,
+  ctx: Ctx,
+  { params, asOf }: Pick<ReportRequest, 'params' | 'asOf'>,
+  { format, language }: Pick<ReportFileOptions, 'format' | 'language'>,
+): Promise<(columns: Column[]) => Column[]> {
+  if (format !== 'xlsx' || !language) return (columns) => columns;
+  const { values } = await loadSettings(db);
+  const { context } = renderContextOf(values, ctx.metamodel, dayOf(asOf), { language });
+  return (columns) => labelledColumns(columns, params, context);
 }

@@ -15,10 +15,14 @@ export function labelledTable(table: ReportTable, params: Params, context: Chart
   const labels = columns.map((column) => valueLabels(column, params, context));
   return {
     ...table,
-    columns: columns.map((column) => ({ ...column, header: headerLabel(column, params, context) })),
+    columns: labelledColumns(columns, params, context),
     rows: Iterator.from(rows).map((row) => row.map((cell, at) => labels[at]!(cell))),
   };
 }
+
+/** Columns with labels in place of their keys, in the language of the context. */
+export const labelledColumns = (columns: Column[], params: Params, context: ChartContext): Column[] =>
+  columns.map((column) => ({ ...column, header: headerLabel(column, params, context) }));
 
 const isPhase = (key: string): boolean => (phaseKeys as readonly string[]).includes(key);
 

@@ -43,7 +43,8 @@ export async function startSftp(): Promise<SftpEmulator> {
   const connections = new Set<Connection>();
   const server = new Server({ hostKeys: [key.private] }, (client) => {
     connections.add(client);
-    client.setNoDelay(true);
+    // missing in the types
+    (client as Connection & { setNoDelay(): void }).setNoDelay();
     client.on('error', () => undefined).on('close', () => connections.delete(client));
     client.on('authentication', (auth) => authenticate(emulator, auth, user.public));
     client.on('session', (accept) => {

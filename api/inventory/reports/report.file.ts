@@ -81,7 +81,7 @@ export async function sendFile(
   reply: FastifyReply,
   runner: ReportRunner,
   etag: string,
-  rendered: RenderedReport,
+  rendered: RenderedReport & { format: Exclude<RenderedReport['format'], 'rows'> },
   user: string | null,
 ): Promise<FastifyReply> {
   const { report, format, table } = rendered;

@@ -9,7 +9,7 @@ export type ReportFormat = Static<typeof ReportFormat>;
 const pictures = ['svg', 'png', 'pdf', 'pptx', 'chart'] as const;
 /** The formats that are pictures, pages and slides with them, or the data of one, from which browsers draw it. */
 export type PictureFormat = (typeof pictures)[number];
-export const isPicture = (format: ReportFormat): format is PictureFormat =>
+export const isPicture = (format: string): format is PictureFormat =>
   pictures.some((picture) => picture === format);
 
 /** The languages that pictures have besides English. */

@@ -23,7 +23,7 @@ import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.run
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
 import { type StartedFile, startStream, writeChunks } from '../../kernel/formats/chunk-streams.ts';
-import type { Column } from '../../kernel/formats/formats.types.ts';
+import type { Column, Table } from '../../kernel/formats/formats.types.ts';
 import {
   fileMediaTypes,
   statementTable,
@@ -167,6 +167,21 @@ export async function storeQueryGroups(
   });
 }
 
+/** Passes all groups of a query as a table to `use`, from one snapshot. @returns the feed position. */
+export async function withQueryTable(
+  services: Services,
+  ctx: Ctx,
+  query: ReportQuery,
+  plan: QueryPlan,
+  use: (table: Table) => Promise<void>,
+): Promise<string> {
+  return await withQuerySnapshot(services.db, queryTimeOf(ctx, query), TIME_LIMITS.job, async (snapshot) => {
+    const position = await snapshotPosition(snapshot);
+    await use(tableOf(snapshot, plan, compileQuery(plan)));
+    return position;
+  });
+}
+
 /** The formats that contain every group. */
 type GroupsFormat = 'json' | TableFormat;
 
@@ -187,6 +202,19 @@ interface PreparedQuery {
 const selected = ({ groups, order }: CompiledQuery, list: string): Fragment =>
   sql`${groups} select ${{ sql: list, bindings: [], total: false }} from h${order}`;
 
+function tableOf(snapshot: Snapshot, plan: QueryPlan, compiled: CompiledQuery): Table {
+  const columns: Column[] = plan.columns.map(({ name, type, unit }) => ({
+    header: name,
+    type,
+    ...(unit === 'currency' ? { money: true } : {}),
+  }));
+  return statementTable(
+    snapshot,
+    { name: 'Query', columns },
+    selected(compiled, compiled.outputs.join(', ')),
+  );
+}
+
 /**
  * Prepares a file of all groups from one snapshot, which is written in batches.
  * @throws EstateError `query_too_heavy`.
@@ -203,11 +231,6 @@ async function prepareQueryFile(
   if (options.guarded) await guardStatement(snapshot, selected(compiled, cells.join(', ')));
   const position = await snapshotPosition(snapshot);
   const described = await describeColumns(ctx.db, plan);
-  const columns: Column[] = plan.columns.map(({ name, type, unit }) => ({
-    header: name,
-    type,
-    ...(unit === 'currency' ? { money: true } : {}),
-  }));
   let rows = 0;
   const count = (more: number) => {
     rows += more;
@@ -229,14 +252,7 @@ async function prepareQueryFile(
     position,
     async write(out) {
       if (format === 'json') await writeJson(out);
-      else {
-        const table = statementTable(
-          snapshot,
-          { name: 'Query', columns },
-          selected(compiled, cells.join(', ')),
-        );
-        await writeTables(format, [table], out, { ...options, onRows: count });
-      }
+      else await writeTables(format, [tableOf(snapshot, plan, compiled)], out, { ...options, onRows: count });
       return rows;
     },
   };

@@ -8,23 +8,24 @@ import {
   type StoredContent,
   storeContent,
 } from '../../../domain/kernel/files/files.store.ts';
+import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { loadSettings } from '../../../domain/kernel/settings/settings.read.ts';
-import { queryChartText, storeQueryGroups } from '../../analysis/query/query.files.ts';
+import { queryChartText } from '../../analysis/query/query.files.ts';
 import { countTypes } from '../../inventory/kpis/kpis.counts.ts';
 import { figuresOf } from '../../inventory/kpis/kpis.figures.ts';
-import { streamKpiFile } from '../../inventory/kpis/kpis.files.ts';
 import { kpiChart, readKpiSeries } from '../../inventory/kpis/kpis.series.ts';
 import type { Chart, SingleChart } from '../../kernel/charts/charts.types.ts';
 import { without } from '../../kernel/charts/charts.without.ts';
 import { render } from '../../kernel/rendering/rendering.queue.ts';
 import { activeCards } from '../../kernel/report.cards.ts';
-import { fileMediaTypes, type TableFormat } from '../../kernel/report.formats.ts';
+import { fileMediaTypes } from '../../kernel/report.formats.ts';
 import { openReportFile } from '../../kernel/report.job.ts';
 import { chartWorkspaceOf, dayOf } from '../../kernel/report.rendering.ts';
 import { reportText } from '../../kernel/report.texts.ts';
 import type { PreparedPart, PreparedReport } from './scheduled-report.prepare.ts';
+import { oldestOf, storeTables } from './scheduled-report.tables.ts';
 import type { KeyFigure, ScheduledReport } from './scheduled-report.types.ts';
 
 /** Time limit of a rendering in milliseconds. */
@@ -42,10 +43,7 @@ export interface MadeReport {
 }
 
 type Wanted = Omit<ScheduledReport, 'saved_report_id'>;
-interface Job {
-  ctx: Ctx;
-  signal: AbortSignal;
-}
+type Job = Pick<RunningJob<unknown>, 'ctx' | 'signal'>;
 
 /** Writes a saved report to a file, with the rights of the context. */
 export async function makeReport(
@@ -66,32 +64,9 @@ export async function makeReport(
     const content = await storeContent(services.blobs, Readable.from([made]));
     return { content, facts, position, figures: [...chartFigures(chart), ...figures] };
   }
-  const [part] = parts;
-  return {
-    ...(await storeTables(services, job, { ...wanted, format: wanted.format }, part!)),
-    facts,
-    figures,
-  };
-}
-
-/** The tables of a report, a query or the key figures. */
-async function storeTables(
-  services: Services,
-  job: Job,
-  wanted: Wanted & { format: TableFormat },
-  part: PreparedPart,
-): Promise<Pick<MadeReport, 'content' | 'position'>> {
-  const { ctx, signal } = job;
-  if (part.kind === 'query') {
-    const { query, plan } = part;
-    return await storeQueryGroups(services, job, query, plan, wanted.format);
-  }
-  if (part.kind === 'kpis') {
-    const made = await streamKpiFile(services, ctx, part, wanted.format);
-    return { content: await storeContent(services.blobs, made), position: null };
-  }
-  const { content, position } = await openReportFile(services, ctx, part.request, wanted, signal);
-  return { content: await storeContent(services.blobs, content), position };
+  const isBoard = saved.report_type === 'dashboard';
+  const made = await storeTables(services, job, { ...wanted, format: wanted.format }, parts, isBoard);
+  return { ...made, facts, figures };
 }
 
 /** The chart of a saved report; that of a dashboard has those of its tiles as panels. */
@@ -109,8 +84,7 @@ async function chartOf(
     charts.push({ ...without(chart, part.hidden), ...(part.title && { title: part.title }) });
     if (position !== null) positions.push(position);
   }
-  // the data is at least as new as its oldest part
-  const [position = null] = positions.toSorted((a, b) => Number(BigInt(a) - BigInt(b)));
+  const position = oldestOf(positions);
   if (title === undefined) return { chart: charts[0]!, position };
   const panels = charts.flatMap((chart): SingleChart[] => {
     if (chart.kind !== 'panels') return [chart];

@@ -55,7 +55,10 @@ export async function prepareReport(
     throw refuse('saved_report_id', 'has nothing that can be written to a file');
   }
   const isBoard = saved.report_type === 'dashboard';
-  if (isBoard && wanted.format === 'csv') throw refuse('format', 'is not offered for dashboards');
+  const titles = parts.flatMap(({ title }) => title ?? []);
+  if (isBoard && wanted.table !== undefined && !titles.includes(wanted.table)) {
+    throw refuse('table', `is none of the titles ${titles.join(', ')}`);
+  }
   if (wanted.table !== undefined && wanted.format !== 'csv') throw refuse('table', 'is only offered for csv');
   const settings = await loadSettings(sql);
   const permissions = new Set<AppPermission>();
@@ -70,7 +73,7 @@ export async function prepareReport(
       const { report } = content;
       if (report.module) requireModule(settings, report.module);
       if (report.permission !== 'login') need(report.permission);
-      if (!report.chart && (isBoard || isPicture(wanted.format)))
+      if (!report.chart && isPicture(wanted.format))
         throw refuse('format', `is not offered: ${report.name} has no picture`);
       prepared.push({ ...named, kind: 'report', request: await requestOf(ctx, content, wanted) });
     } else {

@@ -7,11 +7,17 @@ import type { ChartUnit } from '../../kernel/charts/charts.types.ts';
 export const ScheduledReport = object({
   saved_report_id: Uuid,
   format: Choice(['csv', 'xlsx', 'svg', 'png', 'pdf', 'pptx'], {
-    description: 'Of the file; a dashboard has no `csv`, and a page or slide for each of its pictures',
+    description:
+      'Of the file; a dashboard has a page, slide or sheet for each of its tiles, and one tile in `csv`',
   }),
-  table: OptionalText(100, 'The table of the report that CSV contains; default: the main table'),
+  table: OptionalText(
+    100,
+    'The table of the report, or the title of the tile, that CSV contains; default: the main table, the first tile',
+  ),
   language: Type.Optional(
-    Type.Literal('de', { description: 'Of pictures, and of the mail; default: English' }),
+    Type.Literal('de', {
+      description: 'Of pictures, headers of workbooks, and the mail; default: English, in workbooks keys',
+    }),
   ),
   ...pictureOptions,
 });

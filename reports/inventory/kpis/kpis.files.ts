@@ -5,7 +5,7 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { startStream } from '../../kernel/formats/chunk-streams.ts';
-import type { Column } from '../../kernel/formats/formats.types.ts';
+import type { Column, Table } from '../../kernel/formats/formats.types.ts';
 import { statementTable, type TableFormat, writeTables } from '../../kernel/report.formats.ts';
 import { type KpiPeriod, kpiConditions, kpiRows } from './kpis.snapshots.ts';
 
@@ -18,23 +18,37 @@ interface KpiColumn extends Column {
   bindings?: string[];
 }
 
+/** The key figures of a period, the oldest first. */
+async function tableOf(snapshot: Snapshot, period: KpiPeriod): Promise<Table> {
+  const rows = rowsOf(period);
+  const columns = await columnsOf(snapshot, rows);
+  const cells = columns.map((column) => ({ sql: column.sql, bindings: column.bindings ?? [] }));
+  const statement = fragment`select ${embed(joinFragments(cells, ', '))} ${embed(rows)} order by k.slot`;
+  return statementTable(snapshot, { name: 'kpis', columns }, statement);
+}
+
+/** Passes the key figures of a period as a table to `use`, from one snapshot. */
+export async function withKpiTable(
+  { db }: Pick<Services, 'db'>,
+  period: KpiPeriod,
+  use: (table: Table) => Promise<void>,
+): Promise<void> {
+  await withSnapshot(db, async (snapshot) => await use(await tableOf(snapshot, period)));
+}
+
 /**
  * Starts to write the key figures of a period, the oldest first, from one snapshot; see {@link startStream}.
  */
 export async function streamKpiFile(
-  { db }: Services,
+  services: Services,
   { caller }: Ctx,
   period: KpiPeriod,
   format: TableFormat,
 ): Promise<Readable> {
   return await startStream(caller, (out, start) =>
-    withSnapshot(db, async (snapshot) => {
-      const rows = rowsOf(period);
-      const columns = await columnsOf(snapshot, rows);
+    withKpiTable(services, period, async (table) => {
       start(out);
-      const cells = columns.map((column) => ({ sql: column.sql, bindings: column.bindings ?? [] }));
-      const statement = fragment`select ${embed(joinFragments(cells, ', '))} ${embed(rows)} order by k.slot`;
-      await writeTables(format, [statementTable(snapshot, { name: 'kpis', columns }, statement)], out);
+      await writeTables(format, [table], out);
     }),
   );
 }

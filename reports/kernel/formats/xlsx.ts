@@ -36,12 +36,24 @@ interface Book {
   next(): number;
 }
 
+/** Writes tables as the sheets of one workbook; see {@link writeWorkbook}. */
+export async function writeXlsx(tables: Table[], out: Writable, options: XlsxOptions): Promise<void> {
+  await writeWorkbook(out, options, async (add) => {
+    for (const table of tables) await add(table);
+  });
+}
+
 /**
- * Writes tables as the sheets of one workbook and ends the stream; destroys it on failure. Texts are string cells, never formulas. A
- * text over the format's limit is cut and listed on a sheet "Notes"; rows over the limit of a sheet go to a further one.
+ * Writes the tables that are added as the sheets of one workbook, each while it is added, and ends the stream; destroys it on
+ * failure. Texts are string cells, never formulas. A text over the format's limit is cut and listed on a sheet "Notes"; rows
+ * over the limit of a sheet go to a further one.
  * @throws the signal's reason when aborted.
  */
-export async function writeXlsx(tables: Table[], out: Writable, options: XlsxOptions): Promise<void> {
+export async function writeWorkbook(
+  out: Writable,
+  options: XlsxOptions,
+  fill: (add: (table: Table) => Promise<void>) => Promise<void>,
+): Promise<void> {
   const { signal, listsSheet = 'Lists' } = options;
   const stop = new AbortController();
   const signals = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
@@ -52,7 +64,6 @@ export async function writeXlsx(tables: Table[], out: Writable, options: XlsxOpt
   const sheets: SheetPart[] = [];
   try {
     const used = new Set<string>();
-    const named = tables.map((table) => ({ ...table, sheet: sheetName(table.name, 1, used) }));
     const book: Book = {
       notes: [],
       lists: new ChoiceLists(listsSheet),
@@ -65,14 +76,13 @@ export async function writeXlsx(tables: Table[], out: Writable, options: XlsxOpt
         await pipeline(chunks, part, { signal: signals });
       },
     };
-    for (const table of named) await writeTable(table, book, options);
+    const named = (table: Table) => ({ ...table, sheet: sheetName(table.name, 1, used) });
+    await fill((table) => writeTable(named(table), book, options));
     const more = [
       ...(book.notes.length > 0 ? [notesTable(book.notes)] : []),
       ...(book.lists.lists.length > 0 ? [{ ...listsTable(book.lists), isHidden: true }] : []),
     ];
-    for (const table of more) {
-      await writeTable({ ...table, sheet: sheetName(table.name, 1, used) }, { ...book, notes: [] }, {});
-    }
+    for (const table of more) await writeTable(named(table), { ...book, notes: [] }, {});
     for (const [name, xml] of packageParts(sheets)) zip.addBuffer(Buffer.from(xml), name);
     zip.end();
     await sent;

@@ -29,10 +29,11 @@ export interface RenderedReport {
   params: Record<string, unknown>;
   /** JSON in UTF-8. */
   body: Uint8Array;
-  format: Exclude<ReportFormat, 'json'>;
+  /** `rows`: a line of JSON with the columns of the main table, then one for each row. */
+  format: Exclude<ReportFormat, 'json'> | 'rows';
   /** The table that CSV contains; default: the first. */
   table?: string | undefined;
-  /** For charts. */
+  /** Of charts, and of workbooks whose headers are labels. */
   look?: RenderContext | undefined;
   /** The parameters with filter and scope, for slides. */
   said: Record<string, unknown>;

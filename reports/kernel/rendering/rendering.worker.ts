@@ -7,8 +7,9 @@ import { reportNamed } from '../../reports.catalogue.ts';
 import { drawChart } from '../charts/charts.draw.ts';
 import type { Chart } from '../charts/charts.types.ts';
 import type { DocumentFormat, PrintDocument } from '../documents/document.types.ts';
+import { writeChunks } from '../formats/chunk-streams.ts';
 import { rowsTable, tablesOf, writeTables } from '../report.formats.ts';
-import { labelledTable } from '../report.labels.ts';
+import { labelledColumns, labelledTable } from '../report.labels.ts';
 import { parseReport } from '../report.lines.ts';
 import { paramsLine } from '../report.rendering.ts';
 import type { ReportTable } from '../report.ts';
@@ -41,8 +42,17 @@ async function makeRendering(rendering: Rendering): Promise<Buffer> {
       return first && labelledTable(first, params, context);
     });
   }
-  const tables = tablesOf(format, report.tables(parseReport(report, body), params), table);
+  const all = report.tables(parseReport(report, body), params);
+  const tables = tablesOf(format === 'rows' ? 'csv' : format, all, table).map((one) =>
+    look ? { ...one, columns: labelledColumns(one.columns, params, look.context) } : one,
+  );
+  if (format === 'rows') return await collect((out) => writeChunks(rowLines(tables[0]!), out, undefined));
   return await collect((out) => writeTables(format, tables.map(rowsTable), out));
+}
+
+async function* rowLines({ columns, rows }: ReportTable): AsyncGenerator<string> {
+  yield JSON.stringify(columns);
+  for (const row of rows) yield `\n${JSON.stringify(row)}`;
 }
 
 /** Draws a chart; the library for PNG is loaded with the first one. @param table that of slides. */

@@ -3,6 +3,7 @@ import { startWorkers } from '../../../workers/runtime.ts';
 import { closeAfterAll, expectInvalid, expectProblem, ok, openApp } from '../../support/harness.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
+import { readWorkbook } from '../../support/workbook.ts';
 import { attachmentOf, base, runNow } from './extractions.fixture.ts';
 
 const { t, db, member, admin } = await openApp(['member', 'admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
@@ -81,6 +82,8 @@ describe('a schedule of a report', () => {
     ['query', 'pdf'],
     ['dashboard', 'pdf'],
     ['dashboard', 'png'],
+    ['dashboard', 'xlsx'],
+    ['dashboard', 'csv'],
   ])('puts a saved %s into the folder as %s', async (kind, format) => {
     const saved_report_id = await save(kind, configs[kind]);
     const { id } = await member.create(
@@ -96,6 +99,48 @@ describe('a schedule of a report', () => {
       expect(content.startsWith(begins[format]!), content.slice(0, 40)).toBe(true);
     const manifest = (await member.get(made.links.manifest)).body;
     expect(manifest).toMatchObject({ format, report: { id: saved_report_id, report_type: kind } });
+  });
+
+  const fileOf = async (saved_report_id: string, more: object) => {
+    const report = { saved_report_id, ...more };
+    const { id } = await member.create(base, weekly(report, { destination: { kind: 'disk' } }));
+    return (await member.get((await run(id)).links.file)).raw;
+  };
+
+  it('has a sheet for each tile of a dashboard, and one tile in CSV', async () => {
+    const tiles = [
+      ...configs.dashboard.tiles,
+      page('/reports/kpis'),
+      // streamed from the database
+      { title: 'Apps', ...page('/reports/app-portfolio') },
+    ];
+    const board = await save('dashboard', { tiles });
+    const book = await readWorkbook(await fileOf(board, { format: 'xlsx' }));
+    expect(book.worksheets.map(({ name }) => name)).toEqual(['Costs', 'Apps', 'kpis', 'Apps 2']);
+    const [costs, apps] = book.worksheets;
+    expect(costs!.getRow(1).values).toEqual([undefined, 'id', 'name', 'cost']);
+    // numbers are numbers
+    expect(costs!.getRow(2).getCell(3).value).toBe(4242);
+    expect(apps!.getRow(1).values).toEqual([undefined, 'name', 'count']);
+    expect(apps!.getColumn(1).values).toContain('漢字');
+    expect(book.worksheets[3]!.rowCount).toBeGreaterThan(2);
+    expect((await fileOf(board, { format: 'csv' })).toString()).toContain('id,name,cost');
+    const named = (await fileOf(board, { format: 'csv', table: 'Apps' })).toString();
+    expect(named).toContain('name,count');
+  });
+
+  it('has headers of workbooks in the language of the schedule', async () => {
+    const german = { format: 'xlsx', language: 'de' };
+    for (const config of [configs.cost, configs.dashboard] as object[]) {
+      const saved = await save('tiles' in config ? 'dashboard' : 'cost', config);
+      const book = await readWorkbook(await fileOf(saved, german));
+      expect(book.worksheets[0]!.getRow(1).values).toEqual([undefined, 'id', 'Name', 'Kosten']);
+    }
+    const portfolio = await save('portfolio', page('/reports/app-portfolio'), {
+      report_type: 'app-portfolio',
+    });
+    const streamed = await readWorkbook(await fileOf(portfolio, german));
+    expect(streamed.worksheets[0]!.getRow(1).values).toContain('Aktiv');
   });
 
   it('mails it with the key figures, and how they have changed since', async () => {
@@ -152,7 +197,10 @@ describe('a schedule of a report', () => {
     await expectInvalid(asked(csv, { request }), 'request required');
     await expectInvalid(asked(csv, { report: undefined }), 'request required');
     await expectInvalid(asked(csv, { incremental: true }), 'incremental not_offered');
-    await expectInvalid(asked({ saved_report_id: board, format: 'csv' }), 'report.format not_offered');
+    await expectInvalid(
+      asked({ saved_report_id: board, format: 'csv', table: 'Nothing' }),
+      'report.table not_offered',
+    );
     await expectInvalid(
       asked({ saved_report_id: empty, format: 'pdf' }),
       'report.saved_report_id not_offered',

@@ -11,7 +11,7 @@ import { useLanguage, useTexts } from './messages.tsx';
 import { noSftp, SftpFields, sftpDestination } from './SftpFields.tsx';
 
 interface ScheduleDialogProps {
-  saved: Pick<SavedReport, 'id' | 'name' | 'report_type'>;
+  saved: Pick<SavedReport, 'id' | 'name'>;
   onClose(): void;
 }
 
@@ -101,9 +101,7 @@ export function ScheduleDialog({ saved, onClose }: ScheduleDialogProps) {
             label={t('schedule.format')}
             allowDeselect={false}
             value={format}
-            data={formats
-              .filter((one) => saved.report_type !== 'dashboard' || !['xlsx', 'csv'].includes(one))
-              .map((value) => ({ value, label: value.toUpperCase() }))}
+            data={formats.map((value) => ({ value, label: value.toUpperCase() }))}
             error={form.errorOf('report.format') ?? form.errorOf('report.saved_report_id')}
             onChange={(value) => setFormat(value as Format)}
           />
