@@ -54,18 +54,18 @@ test.each([
 
   await page.getByRole('button', { name: `Actions for ${saved.name}` }).click();
   await page.getByRole('menuitem', { name: 'Send regularly' }).click();
-  await dialog.getByLabel('Name', { exact: true }).fill(`${saved.name} by SFTP`);
+  await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill(`${saved.name} by SFTP`);
   await dialog.getByRole('combobox', { name: 'To' }).click();
   await page.getByRole('option', { name: 'a folder of an SFTP server' }).click();
-  await dialog.getByLabel('Server', { exact: true }).fill('10.0.0.1');
+  await dialog.getByRole('textbox', { name: 'Server', exact: true }).fill('10.0.0.1');
   await dialog.getByLabel('Folder').fill('/incoming');
   await dialog.getByLabel('Fingerprint of the server’s key').fill(`SHA256:${'A'.repeat(43)}`);
   await dialog.getByLabel('User name').fill('estate');
-  await dialog.getByLabel('Password').fill('a secret of the test');
+  await dialog.locator('input[type=password]').fill('a secret of the test');
   await dialog.getByRole('button', { name: 'Schedule' }).click();
   await dialog.getByText(/OUTBOUND_ALLOW/).waitFor();
   expect(await accessibility()).toEqual([]);
-  await dialog.getByLabel('Server', { exact: true }).fill('files.example.com');
+  await dialog.getByRole('textbox', { name: 'Server', exact: true }).fill('files.example.com');
   await dialog.getByRole('button', { name: 'Schedule' }).click();
   await page.getByText(`${saved.name} by SFTP will be sent`).waitFor();
   const bySftp = await t.services

@@ -54,6 +54,7 @@ const switches = (description: string) =>
 const NotificationPreferencesSchema = component('NotificationPreferences', {
   in_app: switches('Shown in the application and on the stream'),
   email: switches('Sent by mail'),
+  chat: switches('Sent to the own channels of Slack and Microsoft Teams; by default what is mailed'),
 });
 
 const changed = () =>
@@ -61,7 +62,7 @@ const changed = () =>
     object(Object.fromEntries(notificationTypeKeys.map((type) => [type, Type.Optional(Type.Boolean())]))),
   );
 
-const NotificationPreferencesBody = object({ in_app: changed(), email: changed() });
+const NotificationPreferencesBody = object({ in_app: changed(), email: changed(), chat: changed() });
 
 /** The caller's notifications and their settings. */
 export function registerNotificationRoutes(app: App): void {

@@ -21,15 +21,17 @@ interface Due
     Pick<UserRow, 'email' | 'display_name'> {
   /** Whether the user is active and a person. */
   is_reached: boolean;
+  by_mail: boolean;
+  by_chat: boolean;
 }
 
 /**
- * The notifications to be mailed now, as a query of `columns`; its binding is the number of minutes between two mails to one
+ * The notifications to be sent now by mail or to channels, as a query of `columns`; its binding is the number of minutes between two mails to one
  * user. Those of running jobs and open batches are mailed after their end.
  */
 export function sqlMailDue(columns: string): string {
   return `select ${columns} from notifications n left join notification_mailings m on m.user_id = n.user_id
-    where n.mail_pending and (m.last_at is null or m.last_at <= now() - make_interval(mins => ?::int))
+    where (n.mail_pending or n.chat_pending) and (m.last_at is null or m.last_at <= now() - make_interval(mins => ?::int))
       and not exists (select from jobs j where j.id = n.batch_id and j.status in ('queued', 'running'))
       and not exists (select from mutation_batches b where b.id = n.batch_id and b.committed_at is null
                       and b.created_at > now() - interval '${OPEN_BATCH_HOURS} hours')`;
@@ -42,45 +44,43 @@ export function sqlMailDue(columns: string): string {
 export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): Promise<void> {
   const minutes = await readSetting(sql, 'notification_digest_minutes');
   const { rows } = await sql.raw(
-    `with due as (${sqlMailDue('n.id, n.user_id')}),
+    `with due as (${sqlMailDue('n.id, n.user_id, n.mail_pending, n.chat_pending')}),
      chosen as (select distinct user_id from due order by user_id limit ${USERS}),
      done as (
-       update notifications n set mail_pending = false from due join chosen using (user_id)
-       where n.id = due.id returning n.*
+       update notifications n set mail_pending = false, chat_pending = false from due join chosen using (user_id)
+       where n.id = due.id returning n.*, due.mail_pending as by_mail, due.chat_pending as by_chat
      )
-     select d.user_id, d.type, d.card_id, u.email, u.display_name, u.is_active and u.kind = 'person' as is_reached, d.is_read, d.title, d.message, d.link
+     select d.user_id, d.type, d.card_id, u.email, u.display_name, u.is_active and u.kind = 'person' as is_reached, d.by_mail, d.by_chat, d.is_read, d.title, d.message, d.link
      from done d join users u on u.id = d.user_id order by d.user_id, d.created_at, d.id`,
     [minutes],
   );
-  const unread = (rows as Due[]).filter((due) => due.is_reached && !due.is_read && isMailAddress(due.email));
+  const unread = (rows as Due[]).filter((due) => due.is_reached && !due.is_read);
   const wanted = await stillVisible(sql, metamodel, unread);
   if (wanted.length === 0) return;
   const email = await readSetting(sql, 'email');
   const name = (await readSetting(sql, 'app_title')) || 'Estate';
-  const byUser = Map.groupBy(wanted, ({ user_id }) => user_id);
-  const digests = [...byUser].map(([user, due]) => ({
-    user,
-    due,
-    parts: digestOf(due, name, email.app_base_url),
-  }));
+  const byUser = (chosen: Due[]) => Map.groupBy(chosen, ({ user_id }) => user_id);
+  const digest = (due: Due[]) => digestOf(due, name, email.app_base_url);
   // without a mail server pending mails are dropped
   if (email.smtp_host !== '') {
-    const mails = digests.map(({ due, parts }) => ({
+    const mailed = wanted.filter((due) => due.by_mail && isMailAddress(due.email));
+    const mails = [...byUser(mailed).values()].map((due) => ({
       to: due[0]!.email,
       subject: subjectOf(due, name),
-      ...renderMail(parts),
+      ...renderMail(digest(due)),
     }));
     await enqueueMails(sql, ctx, mails);
   }
+  const chatted = byUser(wanted.filter((due) => due.by_chat));
   const channels = await query(sql).rows<{ id: string; owner_id: string }>`select id, owner_id from channels
-    where notifies and status = 'active' and owner_id = any(${[...byUser.keys()]}::uuid[])`;
+    where notifies and status = 'active' and owner_id = any(${[...chatted.keys()]}::uuid[])`;
   const messages = channels.map(({ id, owner_id }) => ({
     channel: id,
-    parts: digests.find(({ user }) => user === owner_id)!.parts,
+    parts: digest(chatted.get(owner_id)!),
   }));
   await enqueueMessages(sql, ctx, messages);
   await query(sql).run`insert into notification_mailings (user_id, last_at)
-    select unnest(${[...byUser.keys()]}::uuid[]), now()
+    select unnest(${[...byUser(wanted).keys()]}::uuid[]), now()
      on conflict (user_id) do update set last_at = excluded.last_at`;
 }
 

@@ -99,6 +99,7 @@ export interface Group {
   rule: NotificationRule;
   inApp: boolean;
   email: boolean;
+  chat: boolean;
 }
 
 interface GatherOptions {
@@ -167,7 +168,7 @@ function* recipientsOf(
 }
 
 const wants = ({ preferences }: Person, { type }: NotificationRule): boolean =>
-  preferences.in_app[type] || preferences.email[type];
+  preferences.in_app[type] || preferences.email[type] || preferences.chat[type];
 
 function addTo(
   groups: Map<string, Group>,
@@ -199,6 +200,7 @@ function addTo(
     rule,
     inApp: person.preferences.in_app[rule.type],
     email: person.preferences.email[rule.type],
+    chat: person.preferences.chat[rule.type],
   });
 }
 

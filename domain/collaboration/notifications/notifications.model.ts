@@ -21,9 +21,11 @@ export class Notification extends rowModel('notifications', {
   count: Type.Integer(),
   /** Until then it also combines events of other batches by the same actor. */
   gathers_until: Nullable(Timestamp),
-  /** False: sent by mail only. */
+  /** False: only sent by mail or to channels. */
   in_app: Type.Boolean(),
   mail_pending: Type.Boolean(),
+  /** Whether the user's channels have not got it yet. */
+  chat_pending: Type.Boolean(),
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}

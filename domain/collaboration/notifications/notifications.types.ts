@@ -7,7 +7,8 @@ import { requireRow } from '../../kernel/resources/rows.ts';
 import types from './notifications.types.json' with { type: 'json' };
 
 /**
- * The types of notifications, with the default of the mail switch. The default of the in-app switch is on.
+ * The types of notifications, with the default of the mail switch. The default of the in-app switch is on, that of
+ * chats is the mail switch.
  */
 export const notificationTypes = types;
 
@@ -15,8 +16,8 @@ export type NotificationType = keyof typeof notificationTypes;
 
 export const notificationTypeKeys = Object.keys(notificationTypes) as NotificationType[];
 
-/** The channels of notifications. */
-const notificationChannels = ['in_app', 'email'] as const;
+/** The ways of notifications; `chat`: to the user's own channels of Slack and Microsoft Teams. */
+const notificationChannels = ['in_app', 'email', 'chat'] as const;
 type NotificationChannel = (typeof notificationChannels)[number];
 
 /** A switch for each channel and type of notification. */
@@ -34,7 +35,8 @@ export function allPreferences(stored: StoredPreferences): NotificationPreferenc
       notificationTypeKeys.map((type) => [type, stored[channel]?.[type] ?? byDefault(type)]),
     ) as Record<NotificationType, boolean>;
   const email = switches('email', (type) => notificationTypes[type].mail);
-  return { in_app: switches('in_app', () => true), email };
+  // chats get what is mailed, unless told otherwise
+  return { in_app: switches('in_app', () => true), email, chat: switches('chat', (type) => email[type]) };
 }
 
 /** Changed switches by channel and type; null resets all switches of a channel to the defaults. */

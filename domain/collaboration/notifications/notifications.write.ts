@@ -147,20 +147,21 @@ async function insertNotifications(work: Work, fresh: Fresh[]): Promise<void> {
     gathers,
     in_app: group.inApp,
     mail_pending: group.email,
+    chat_pending: group.chat,
     ...(count === 1
       ? { title: group.title, message: group.message, link: group.link, card_id: group.cardId }
       : { ...digestTexts(group.rule, count, group.actor), link: null, card_id: null }),
   }));
   const inserted = await query(work.sql).column<NotificationRow>`insert into notifications (user_id,
     type, title, message, link, card_id, actor_id, event_position,
-                                batch_id, count, gathers_until, in_app, mail_pending)
+                                batch_id, count, gathers_until, in_app, mail_pending, chat_pending)
      select user_id, type, title, message, link, card_id, actor_id, event_position, batch_id, count,
             case when gathers then now() + make_interval(mins => ${embed(GATHER_MINUTES)}) end, in_app,
-            mail_pending
+            mail_pending, chat_pending
      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as v(user_id uuid, type text, title text,
      message text, link text,
        card_id uuid, actor_id uuid, event_position bigint, batch_id uuid, count int, gathers boolean,
-       in_app boolean, mail_pending boolean)
+       in_app boolean, mail_pending boolean, chat_pending boolean)
      returning to_jsonb(notifications) as row`;
   for (const row of inserted) emitNotification(work, 'notification.created', null, row);
 }
@@ -172,15 +173,17 @@ async function storeGrowth(work: Work, growth: Growth[]): Promise<void> {
     count: before.count + more,
     in_app: group.inApp,
     mail_pending: group.email,
+    chat_pending: group.chat,
     ...digestTexts(group.rule, before.count + more, group.actor),
   }));
   const grown = await query(work.sql).column<NotificationRow>`update notifications n
     set count = v.count, title = v.title, message = v.message, link = null, card_id = null,
        is_read = false, in_app = n.in_app or v.in_app, mail_pending = n.mail_pending or v.mail_pending,
+       chat_pending = n.chat_pending or v.chat_pending,
        updated_at = clock_timestamp()
      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as v(id uuid, count int, title text,
      message text,
-       in_app boolean, mail_pending boolean)
+       in_app boolean, mail_pending boolean, chat_pending boolean)
      where n.id = v.id returning to_jsonb(n) as row`;
   const before = new Map(growth.map((entry) => [entry.before.id, entry.before]));
   for (const row of grown) emitNotification(work, 'notification.updated', before.get(row.id)!, row);

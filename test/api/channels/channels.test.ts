@@ -122,6 +122,30 @@ it('gets the notifications of its owner alone', async () => {
   expect(await outcome(id)).toBe('sent');
 });
 
+it('gets the kinds whose switch for chats is on, whatever is mailed', async () => {
+  const doer = await t.as('admin', 'chatter');
+  const { id } = await doer.create(base, slack({ notifies: true }));
+  const preferences = '/api/v1/users/me/notification-preferences';
+  const before = await ok(doer.get(preferences));
+  expect(before.chat).toEqual(before.email);
+  const set = { email: { todo_assigned: false }, chat: { todo_assigned: true, mentioned: false } };
+  const after = await ok(doer.patch(preferences, set));
+  expect([after.chat.todo_assigned, after.chat.mentioned]).toEqual([true, false]);
+  const card = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Chats' })).body.id;
+  const about = { description: 'only in chats', assigned_to: doer.userId };
+  await admin.create(`/api/v1/cards/${card}/todos`, about);
+  const { body } = await message();
+  expect(JSON.stringify(body)).toContain('only in chats');
+  expect(await outcome(id)).toBe('sent');
+  const content = `@[Chatter](user:${doer.userId}): only mailed`;
+  await admin.create(`/api/v1/cards/${card}/comments`, { content });
+  const mention = await until('the notification', async () =>
+    db('notifications').where({ user_id: doer.userId, type: 'mentioned' }).first(),
+  );
+  expect(mention).toMatchObject({ mail_pending: true, chat_pending: false });
+  expect((await ok(doer.patch(preferences, { email: null, chat: null }))).chat).toEqual(before.chat);
+});
+
 it('gets scheduled reports with a link, as its owner sees them', async () => {
   const { id: channel_id } = await admin.create(base, teams({ is_shared: true, name: 'Everybody' }));
   const saved = await member.create('/api/v1/saved-reports', {

@@ -126,6 +126,8 @@ describe('the switches', () => {
     expect(after.body).toEqual({
       in_app: { ...fresh.body.in_app, card_updated: false },
       email: { ...fresh.body.email, card_updated: true },
+      // unless set, as by mail
+      chat: { ...fresh.body.chat, card_updated: true },
     });
     const [event] = await db('events').orderBy('position', 'desc').limit(1);
     expect(event).toMatchObject({

@@ -9,7 +9,7 @@ import { ChannelsSection } from './ChannelsSection.tsx';
 type Channel = keyof NotificationPreferences;
 type Kind = keyof NotificationPreferences['in_app'];
 
-const channels: Channel[] = ['in_app', 'email'];
+const channels: Channel[] = ['in_app', 'email', 'chat'];
 
 /** Which events notify the person, and the channels that get them, too. */
 export function NotificationsSection() {
@@ -21,7 +21,7 @@ export function NotificationsSection() {
   );
 }
 
-/** Which events notify the person, in the application and by mail. */
+/** Which events notify the person, in the application, by mail and in chats. */
 function SwitchesSection() {
   const t = useTexts();
   const client = useQueryClient();
@@ -46,6 +46,7 @@ function SwitchesSection() {
             <th>{t('notices.kind')}</th>
             <th>{t('notices.in_app')}</th>
             <th>{t('notices.email')}</th>
+            <th>{t('notices.chat')}</th>
           </tr>
         </thead>
         <tbody>
