@@ -71,6 +71,7 @@ import {
 } from './inventory/metamodel/card-types.routes.ts';
 import { registerMetamodelRoutes } from './inventory/metamodel/metamodel.routes.ts';
 import { registerRelationTypeRoutes } from './inventory/metamodel/relation-types.routes.ts';
+import { registerRenameRoutes } from './inventory/metamodel/renames.routes.ts';
 import { registerReferenceRoutes } from './inventory/reference/reference.routes.ts';
 import { registerRelationGraphRoutes } from './inventory/relations/relations.graph.routes.ts';
 import { registerRelationRoutes } from './inventory/relations/relations.routes.ts';
@@ -105,6 +106,7 @@ export const routeGroups: RouteGroup[] = [
   registerMetamodelRoutes,
   registerCardTypeRoutes,
   registerRelationTypeRoutes,
+  registerRenameRoutes,
   registerStakeholderRoleRoutes,
   registerCatalogueRoutes,
   registerCalculationRoutes,

@@ -6,7 +6,7 @@ import type { App } from '../types.ts';
 const MAX_LINKS = 5;
 
 /**
- * Requests may name renamed fields by their former keys. Responses to requests that name deprecated parts of the metamodel
+ * Requests may name renamed parts by their former keys. Responses to requests that name deprecated parts of the metamodel
  * say so (RFC 9745, RFC 8594).
  */
 export function registerDeprecations(app: App): void {

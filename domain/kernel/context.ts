@@ -171,7 +171,7 @@ export interface ConsumerKind {
    * the caller may read it) and `content` (jsonb: all that refers to the metamodel).
    */
   rows(ctx: Ctx): { sql: string; bindings: unknown[] };
-  /** What the content of an object refers to. Keys of fields that were renamed are replaced by the present ones, in place. */
+  /** What the content of an object refers to. Keys of parts that were renamed are replaced by the present ones, in place. */
   references(content: unknown, metamodel: Metamodel): Iterable<Reference>;
   /** Stores content with present keys, with its event; absent: objects of the kind cannot follow a rename. */
   write?(work: Work, id: string, content: unknown): Promise<void>;

@@ -4,7 +4,6 @@ import { readUsage } from '../../../domain/inventory/metamodel/usage/usage.ts';
 import { CardTypeDefinition } from '../../../domain/kernel/metamodel/metamodel.model.ts';
 import {
   CardPermissions,
-  DeprecationSchema,
   Label,
   RoleKey,
   SectionSchema,
@@ -166,35 +165,6 @@ export function registerCardTypeRoutes(app: App): void {
         input,
         { operation: 'delete_card_type', key: params.key },
         { dryRun: query.dry_run, force: query.force, resource: false },
-      ),
-  });
-
-  routes.post('renameField', '/api/v1/metamodel/types/:key/fields/:field_key/rename', {
-    summary: 'Give a field another key',
-    description:
-      'Cards, saved views, reports, schedules, portals and formulas follow. Until the `removal` of the former key, parameters, bodies of JSON and OData may name the field by it; responses have the new key. Objects that cannot follow, such as surveys and mappings, break, which needs `force`.',
-    languages,
-    query: impactQuery,
-    body: object({
-      key: TypeKey,
-      removal: DeprecationSchema.properties.removal,
-      note: DeprecationSchema.properties.note,
-    }),
-    ifMatch: true,
-    responses: {
-      ...ok(
-        'The card type, or the impact of a dry run',
-        Type.Union([ChangedCardTypeSchema, ImpactSchema]),
-        'ETag',
-      ),
-      ...asJob,
-    },
-    errors: ['in_use', 'built_in_frozen', 'metamodel_busy'],
-    handler: ({ params, query, body, ...input }) =>
-      sendChange(
-        input,
-        { operation: 'rename_field', key: params.key, body: { ...body, field_key: params.field_key } },
-        { dryRun: query.dry_run, force: query.force, resource: !query.dry_run },
       ),
   });
 

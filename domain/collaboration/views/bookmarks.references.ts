@@ -35,7 +35,7 @@ export const viewConsumers = defineConsumers<
     const scope = types.length > 0 ? types : card_type ? [card_type] : undefined;
     found.type(...types, ...(card_type ? [card_type] : []));
     for (const key of subtypes) found.subtype(key, scope);
-    renameKeys(attributes, (key, value) => found.field(key, scope, value === null ? [] : [value].flat()));
+    renameKeys(attributes, (key, value) => [found.field(key, scope), found.value(key, scope, value)]);
     for (const key of Object.keys(relations)) found.relationType(key);
     if (expression) (filters as BookmarkFilters).expression = found.filter(expression, scope);
     content.columns = columns?.map((name) => found.path(name, scope)) ?? null;
@@ -44,7 +44,7 @@ export const viewConsumers = defineConsumers<
       if (one.field !== undefined) one.field = found.path(one.field, scope);
     const shown = (layout ?? {}) as Layout;
     if (shown.group_by) shown.group_by = found.path(shown.group_by, scope);
-    renameKeys(shown.widths ?? {}, (name) => found.path(name, scope));
+    renameKeys(shown.widths ?? {}, (name, width) => [found.path(name, scope), width]);
     return found.all;
   },
   async write(work, id, { filters, columns, sort, layout }) {

@@ -8,6 +8,7 @@ import type { RelationInput } from '../../inventory/relations/relations.model.ts
 import { validateRelationInput } from '../../inventory/relations/relations.rules.ts';
 import { unknownChoice } from '../../kernel/choices.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { presentAttributes } from '../../kernel/metamodel/deprecations.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
@@ -237,7 +238,7 @@ function check(
   errors: FieldError[],
   around: StageContext,
 ): FieldError[] {
-  const input = withoutCalculated(type, inputOf(type, values));
+  const input = withoutCalculated(type, inputOf(ctx, type, values));
   const later: FieldError[] = [];
   const invalidFields = new Set(errors.map(({ field }) => field));
   for (const error of validateCardInput(ctx.metamodel, type.key, input, { creating: true })) {
@@ -293,7 +294,7 @@ function takeLevel(type: CardType, input: CardInput, staged: StagedCard): void {
 }
 
 /** The values of the row, without parent and level. */
-function inputOf(type: CardType, values: CardRowValues): CardInput {
+function inputOf({ metamodel }: Ctx, type: CardType, values: CardRowValues): CardInput {
   const { subtype, name, alias, description, external_id, lifecycle } = values;
   const given = Object.entries({ subtype, name, alias, description, external_id, lifecycle });
   const input: CardInput = Object.fromEntries(given.filter(([, value]) => value !== undefined));
@@ -303,7 +304,7 @@ function inputOf(type: CardType, values: CardRowValues): CardInput {
     for (const [key, value] of Object.entries(attributes ?? {})) {
       if (value === null && !type.fields.has(key)) delete attributes![key];
     }
-    input.attributes = attributes;
+    input.attributes = presentAttributes(metamodel, { kind: 'card', type: type.key }, attributes);
   }
   return cleanCardInput(input);
 }
@@ -355,7 +356,10 @@ function stageRelation(
   const type = isVisible ? ctx.metamodel.relationTypes.get(key) : undefined;
   const input: RelationInput = {};
   if (values.description !== undefined) input.description = values.description;
-  if (values.attributes !== undefined) input.attributes = values.attributes;
+  if (values.attributes !== undefined) {
+    const of = { kind: 'relation', type: key ?? '' } as const;
+    input.attributes = presentAttributes(ctx.metamodel, of, values.attributes);
+  }
   if (type) errors.push(...validateRelationInput(type, input));
   else errors.push(...typeErrors(key, values, errors, 'relation', ctx.metamodel));
   return {

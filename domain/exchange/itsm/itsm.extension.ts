@@ -1,12 +1,16 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { Extension } from '../../kernel/extensions.ts';
+import { needs } from '../../kernel/undo/undo.types.ts';
 import { mappingConsumers } from './mappings.references.ts';
+import { undoMappingRename } from './mappings.rename.ts';
 import { itsmRunJob, itsmScheduleJob } from './runs.job.ts';
 
 /** Synchronisation with ITSM systems. */
 export const itsmExtension: Extension = {
   jobs: [itsmRunJob, itsmScheduleJob],
   consumers: [mappingConsumers],
+  undo: [{ entity: 'itsm_mapping', events: { updated: ['itsm_mapping.renamed'] }, undo: undoMappingRename }],
+  undoRights: { 'itsm_mapping.renamed': needs('admin.metamodel') },
   cleanups: { itsm_runs: (sql, { itsm_runs_days }) => removeOldRuns(sql, itsm_runs_days) },
 };
 

@@ -1,11 +1,14 @@
 import { embed, fragment } from '../../../platform/database.ts';
-import { References } from '../../inventory/metamodel/usage/references.ts';
+import { References, renameKeys } from '../../inventory/metamodel/usage/references.ts';
 import { defineConsumers } from '../../kernel/metamodel/consumers.define.ts';
 import { may } from '../../kernel/permissions/policy.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
 import { rowsOfMapping } from './itsm.load.ts';
+import { renameInMapping } from './mappings.rename.ts';
 import { parseRelationPath } from './mappings.rules.ts';
 import type { FieldMapping, Mapping } from './mappings.types.ts';
+
+const ATTRIBUTES = 'attributes.';
 
 /** Mappings of card types to tables of remotes. */
 export const mappingConsumers = defineConsumers<
@@ -24,27 +27,34 @@ export const mappingConsumers = defineConsumers<
       jsonb_build_object('card_type_key', m.card_type_key, 'card_filter', m.card_filter, 'card_defaults', m.card_defaults,
         'fields', ${embed(rowsOfMapping.fields)}, 'relations', ${embed(rowsOfMapping.relations)}) as content
     from itsm_mappings m join itsm_connections c on c.id = m.connection_id`,
-  references({ card_type_key: type, card_filter, card_defaults, fields, relations }, metamodel) {
+  references(content, metamodel) {
+    const { card_type_key: type, card_filter, card_defaults, fields, relations } = content;
     const found = new References(metamodel);
     const scope = [type];
-    const refer = (path: string, values: readonly unknown[]) => {
+    const value = <T>(path: string, given: T): T => {
+      if (path.startsWith(ATTRIBUTES)) return found.value(path.slice(ATTRIBUTES.length), scope, given);
+      if (path === 'subtype')
+        for (const key of given === null ? [] : [given].flat()) found.subtype(String(key), scope);
+      return given;
+    };
+    const named = (path: string): string => {
       const related = parseRelationPath(path);
       if (related) found.relationType(related.relationType);
-      else if (path === 'subtype') for (const value of values) found.subtype(String(value), scope);
-      else if (path.startsWith('attributes.')) found.field(path.slice('attributes.'.length), scope, values);
+      if (!path.startsWith(ATTRIBUTES)) return path;
+      return `${ATTRIBUTES}${found.field(path.slice(ATTRIBUTES.length), scope)}`;
     };
     found.type(type);
-    found.filter(card_filter, scope);
-    for (const [path, value] of Object.entries(card_defaults))
-      refer(path, value === null ? [] : [value].flat());
+    content.card_filter = found.filter(card_filter, scope);
+    renameKeys(card_defaults, (path, given) => [named(path), value(path, given)]);
     for (const field of fields ?? []) {
-      const pairs = field.transform_type === 'value_map' ? field.transform_config.pairs : [];
-      refer(
-        field.card_field,
-        pairs.flatMap(({ local }) => (local === null ? [] : local)),
-      );
+      if (field.transform_type === 'value_map')
+        for (const pair of field.transform_config.pairs) pair.local = value(field.card_field, pair.local);
+      field.card_field = named(field.card_field);
     }
     for (const { relation_type_key: key } of relations ?? []) found.relationType(key);
     return found.all;
+  },
+  async write(work, id, { card_filter, card_defaults, fields }) {
+    await renameInMapping(work, id, { card_filter, card_defaults, fields: fields ?? [] });
   },
 });

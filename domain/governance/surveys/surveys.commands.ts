@@ -22,7 +22,7 @@ import { describeField, describeFields } from './surveys.rules.ts';
 import { checkTargets, targetQuery } from './surveys.targets.ts';
 
 /** The event of a written survey; its type follows from the rows unless given. */
-function surveyEvent(
+export function surveyEvent(
   before: SurveyRow | null,
   after: SurveyRow | null,
   event_type?: 'survey.sent' | 'survey.closed',

@@ -22,7 +22,7 @@ export const calculationConsumers = defineConsumers<
     const found = new References(metamodel);
     found.type(type);
     content.target_field_key = found.field(target_field_key, [type]);
-    content.formula = found.formula(formula, type);
+    content.formula = found.formula(formula, type, target_field_key);
     return found.all;
   },
   async write(work, id, { target_field_key, formula }) {

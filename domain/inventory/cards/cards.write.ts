@@ -255,7 +255,10 @@ export function patchedCard(
 ): CardWrite {
   const type = typeOf(work.metamodel, before);
   noteAttributes(ctx, work.metamodel, { kind: 'card', type: type.key }, sent.attributes);
-  const input = { ...sent, attributes: presentAttributes(work.metamodel, type.key, sent.attributes) };
+  const input = {
+    ...sent,
+    attributes: presentAttributes(work.metamodel, { kind: 'card', type: type.key }, sent.attributes),
+  };
   if (sent.attributes === undefined) delete input.attributes;
   refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
   const checks = { stored: before.attributes, summed: summedKeys(type, before) };

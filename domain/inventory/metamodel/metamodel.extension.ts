@@ -15,7 +15,6 @@ import type { Resource, ResourceUndo } from '../../kernel/resources/resource.ts'
 import { insertRow, lockRow } from '../../kernel/resources/rows.ts';
 import { columnsBefore, needs, type UndoneEvent, type UndoRefusal } from '../../kernel/undo/undo.types.ts';
 import { emitCardType, removeCardType, writeCardType } from './card-types/card-types.changes.ts';
-import { renamesUndone } from './card-types/rename.ts';
 import { updateInventory } from './changes/changes.inventory.ts';
 import { metamodelChangeJob, openRun } from './changes/changes.run.ts';
 import type { ChangeRun } from './changes/changes.types.ts';
@@ -26,6 +25,7 @@ import {
   removeRelationType,
   writeRelationType,
 } from './relation-types/relation-types.changes.ts';
+import { renamesUndone } from './renames/renames.ts';
 import { countHolders, deleteRole, insertRole, updateRole } from './roles/roles.changes.ts';
 
 /** Undoes an event by the inverse change, with the checks of that change. */
@@ -56,7 +56,9 @@ const undoCardType = undoing(async (run, event) => {
   if (!row) return missing('card type');
   if (event.event_type === 'card_type.updated') {
     const changed = differingMembers<typeof row>(row, columnsBefore(event));
-    await writeCardType(run, row, changed, { renamed: renamesUndone(row, { ...row, ...changed }) });
+    const fields = ({ fields_schema }: typeof row) => fields_schema.flatMap((section) => section.fields);
+    const renames = renamesUndone(fields(row), fields({ ...row, ...changed }));
+    await writeCardType(run, row, changed, { renames });
     return null;
   }
   await removeCardType(run, row);
@@ -75,7 +77,10 @@ const undoRelationType = undoing(async (run, event) => {
   const row = await lockRow(work.sql, RelationTypeDefinition, { key: event.id });
   if (!row) return missing('relation type');
   if (event.event_type === 'relation_type.updated') {
-    await writeRelationType(run, row, differingMembers<typeof row>(row, columnsBefore(event)));
+    const changed = differingMembers<typeof row>(row, columnsBefore(event));
+    const then = changed.attributes_schema ?? row.attributes_schema;
+    const renames = renamesUndone(row.attributes_schema, then);
+    await writeRelationType(run, row, changed, renames);
     return null;
   }
   const instances = await countInstances(work, event.id);

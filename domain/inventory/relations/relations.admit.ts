@@ -1,6 +1,6 @@
 import { unlessTaken } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { noteAttributes } from '../../kernel/metamodel/deprecations.ts';
+import { noteAttributes, presentAttributes } from '../../kernel/metamodel/deprecations.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, mayOnCard, seesCosts } from '../../kernel/permissions/policy.ts';
 import { refuseHiddenCosts } from '../cards/cards.projection.ts';
@@ -26,6 +26,7 @@ export function seesRelationCosts(ctx: Ctx, source: RelationEnd, target: Relatio
 
 /**
  * Checks the given values of a relation between two cards.
+ * @returns them with the present keys of options.
  * @throws EstateError `forbidden` for costs that the caller may not see, `validation_failed`, `costs_by_period`.
  */
 export function checkRelationInput(
@@ -35,11 +36,15 @@ export function checkRelationInput(
   target: RelationEnd,
   input: RelationInput,
   stored?: StoredRelation,
-): void {
+): RelationInput {
   refuseHiddenCosts(type.costKeys, input.attributes, seesRelationCosts(ctx, source, target));
   noteAttributes(ctx, ctx.metamodel, { kind: 'relation', type: type.key }, input.attributes);
-  const errors = validateRelationInput(type, input, stored);
+  const of = { kind: 'relation', type: type.key } as const;
+  const present = { ...input, attributes: presentAttributes(ctx.metamodel, of, input.attributes) };
+  if (input.attributes === undefined) delete present.attributes;
+  const errors = validateRelationInput(type, present, stored);
   if (errors.length > 0) throw inputError(errors);
+  return present;
 }
 
 /** Converts a unique violation, if a writer has not locked the ends, to `duplicate_relation`. */

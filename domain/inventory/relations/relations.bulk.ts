@@ -149,14 +149,14 @@ function step(
     workingSet.remove(there);
     return { status: 'deleted', relation_id: there.id };
   }
-  checkRelationInput(ctx, type, source, target, operation, there);
+  const values = checkRelationInput(ctx, type, source, target, operation, there);
   if (!there) {
     workingSet.requireCardinality(type, place);
-    workingSet.put(withInput({ id: newId, ...place, attributes: {}, description: null }, operation));
+    workingSet.put(withInput({ id: newId, ...place, attributes: {}, description: null }, values));
     return { status: 'upserted', relation_id: newId };
   }
   const hidden = seesRelationCosts(ctx, source, target) ? [] : type.costKeys;
-  const after = withInput(there, operation, hidden);
+  const after = withInput(there, values, hidden);
   if (Object.keys(diffRelation(there, after)).length === 0) return { status: 'noop', relation_id: there.id };
   workingSet.put(after);
   return { status: 'upserted', relation_id: there.id };

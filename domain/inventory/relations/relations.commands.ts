@@ -33,7 +33,7 @@ export async function createRelation(ctx: Ctx, input: NewRelation) {
     if (ends.size < 2 && !may(ctx.caller, 'inventory.view')) throw forbidden('inventory.view');
     const { source, target } = requireFittingEnds(type, ends.get(source_id), ends.get(target_id));
     requireManage(ctx, source, target);
-    checkRelationInput(ctx, type, source, target, input);
+    const values = checkRelationInput(ctx, type, source, target, input);
 
     const workingSet = createWorkingSet(await loadCompeting(sql, [{ type, source_id, target_id }]));
     const place = { type: type.key, source_id, target_id };
@@ -41,7 +41,7 @@ export async function createRelation(ctx: Ctx, input: NewRelation) {
     if (there) throw duplicateRelation(there.id);
     workingSet.requireCardinality(type, place);
     const id = await query(sql).value<string>`select uuidv7()`;
-    workingSet.put(withInput({ id, ...place, attributes: {}, description: null }, input));
+    workingSet.put(withInput({ id, ...place, attributes: {}, description: null }, values));
     await saveRelations(work, ctx, workingSet.writes(), ends);
     return { id, text: await writtenRelation(sql, ctx, id) };
   });
@@ -57,10 +57,10 @@ export async function patchRelation(ctx: Ctx, id: string, input: RelationInput):
     const { relation, type, source, target } = await lockRelation(work, ctx, id);
     requireManage(ctx, source, target);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenRelation(work.sql, ctx, relation.id));
-    checkRelationInput(ctx, type, source, target, input, relation);
+    const values = checkRelationInput(ctx, type, source, target, input, relation);
     const hidden = seesRelationCosts(ctx, source, target) ? [] : type.costKeys;
     const ends = new Map([source, target].map((end) => [end.id, end]));
-    await saveRelations(work, ctx, [{ before: relation, after: withInput(relation, input, hidden) }], ends);
+    await saveRelations(work, ctx, [{ before: relation, after: withInput(relation, values, hidden) }], ends);
     return await writtenRelation(work.sql, ctx, relation.id);
   });
 }

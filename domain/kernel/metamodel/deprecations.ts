@@ -1,6 +1,6 @@
 import { today } from '../dates.ts';
 import type { CardTypeRow, RelationTypeRow } from './metamodel.model.ts';
-import type { Deprecation, Field, RelationAttribute } from './metamodel.types.ts';
+import type { Alias, Deprecation, Field, RelationAttribute } from './metamodel.types.ts';
 
 /** A part of the metamodel that is going to be removed. */
 export interface DeprecatedPart extends Deprecation {
@@ -13,7 +13,7 @@ export interface DeprecatedPart extends Deprecation {
 /** The parts of a metamodel that are going to be removed, by path. */
 export interface Deprecations {
   deprecations: ReadonlyMap<string, DeprecatedPart>;
-  /** The present keys of renamed fields of card types, by the former paths. */
+  /** The present keys of renamed fields and options, by the former paths. */
   aliases: ReadonlyMap<string, string>;
 }
 
@@ -32,6 +32,13 @@ export function compileDeprecations(
   const add = (path: string, label: string, deprecation: Deprecation | null | undefined) => {
     if (deprecation) found.set(path, { ...deprecation, path, label });
   };
+  const addAliases = (prefix: string, present: string, label: string, all: readonly Alias[] | undefined) => {
+    for (const alias of all ?? []) {
+      const path = `${prefix}${alias.key}`;
+      add(path, `${alias.key}, now ${label},`, { successor: present, ...alias.deprecation });
+      aliases.set(path, present);
+    }
+  };
   const addFields = (
     kind: '' | 'relation_',
     type: { key: string; label: string },
@@ -40,14 +47,11 @@ export function compileDeprecations(
     for (const field of fields) {
       const label = `${field.label} (${type.label})`;
       add(`${kind}field:${type.key}.${field.key}`, label, field.deprecation);
-      for (const alias of ('aliases' in field && field.aliases) || []) {
-        const path = `field:${type.key}.${alias.key}`;
-        add(path, `${alias.key}, now ${label},`, { successor: field.key, ...alias.deprecation });
-        aliases.set(path, field.key);
-      }
+      if ('aliases' in field) addAliases(`field:${type.key}.`, field.key, label, field.aliases);
       for (const option of field.options ?? []) {
-        const path = `${kind}option:${type.key}.${field.key}.${option.key}`;
-        add(path, `${option.label} of ${label}`, option.deprecation);
+        const prefix = `${kind}option:${type.key}.${field.key}.`;
+        add(`${prefix}${option.key}`, `${option.label} of ${label}`, option.deprecation);
+        addAliases(prefix, option.key, `${option.label} of ${label}`, option.aliases);
       }
     }
   };
@@ -90,23 +94,43 @@ export function deprecationOf({ deprecations }: Deprecations, path: string): Dep
 export const isRemovalDue = (metamodel: Deprecations, path: string): boolean =>
   (deprecationOf(metamodel, path)?.removal ?? '9999-12-31') <= today();
 
-/** The present key of a field that was renamed, while the former key may be named. */
-export function presentKey(metamodel: Deprecations, type: string, key: string): string | undefined {
-  if (metamodel.aliases.size === 0) return undefined;
-  const path = `field:${type}.${key}`;
-  return isRemovalDue(metamodel, path) ? undefined : metamodel.aliases.get(path);
+/** The present key of a part that was renamed, by its former path, while the former key may be named. */
+export function presentPart(metamodel: Deprecations, path: string): string | undefined {
+  const present = metamodel.aliases.get(path);
+  return present === undefined || isRemovalDue(metamodel, path) ? undefined : present;
 }
 
-/** Attributes of a card by the present keys of its fields; a value by a former key gives way to one by the present. */
+/** The present key of a field that was renamed, while the former key may be named. */
+export const presentKey = (metamodel: Deprecations, type: string, key: string): string | undefined =>
+  metamodel.aliases.size === 0 ? undefined : presentPart(metamodel, `field:${type}.${key}`);
+
+type OfType = { kind: 'card' | 'relation'; type: string };
+const prefixOf = ({ kind }: OfType) => (kind === 'relation' ? 'relation_' : '');
+
+/** A value with the present keys of the options of its field that were renamed. */
+export function presentValue<T>(metamodel: Deprecations, of: OfType, key: string, value: T): T {
+  if (metamodel.aliases.size === 0) return value;
+  const present = (one: unknown) =>
+    typeof one === 'string'
+      ? (presentPart(metamodel, `${prefixOf(of)}option:${of.type}.${key}.${one}`) ?? one)
+      : one;
+  return (Array.isArray(value) ? [...new Set(value.map(present))] : present(value)) as T;
+}
+
+/**
+ * Attributes by the present keys of their fields, with the present keys of options; a value by a former key gives way to one by
+ * the present.
+ */
 export function presentAttributes<T extends Readonly<Record<string, unknown>> | null | undefined>(
   metamodel: Deprecations,
-  type: string,
+  of: OfType,
   attributes: T,
 ): T {
   if (metamodel.aliases.size === 0 || !attributes) return attributes;
   const pairs = Object.entries(attributes).map(([key, value]) => {
-    const present = presentKey(metamodel, type, key);
-    return present === undefined || Object.hasOwn(attributes, present) ? [key, value] : [present, value];
+    const present = of.kind === 'card' ? presentKey(metamodel, of.type, key) : undefined;
+    const now = present === undefined || Object.hasOwn(attributes, present) ? key : present;
+    return [now, presentValue(metamodel, of, now, value)];
   });
   return Object.fromEntries(pairs) as T;
 }
@@ -122,14 +146,17 @@ export function noteParts(ctx: Noting, metamodel: Deprecations, paths: Iterable<
 export function noteAttributes(
   ctx: Noting,
   metamodel: Deprecations,
-  of: { kind: 'card' | 'relation'; type: string },
+  of: OfType,
   attributes: Readonly<Record<string, unknown>> | null | undefined,
 ): void {
   if (metamodel.deprecations.size === 0) return;
-  const prefix = of.kind === 'relation' ? 'relation_' : '';
-  const paths = Object.entries(attributes ?? {}).flatMap(([key, value]) => [
-    `${prefix}field:${of.type}.${key}`,
-    ...[value].flat().map((option) => `${prefix}option:${of.type}.${key}.${String(option)}`),
-  ]);
+  const prefix = prefixOf(of);
+  const paths = Object.entries(attributes ?? {}).flatMap(([key, value]) => {
+    const present = (of.kind === 'card' ? presentKey(metamodel, of.type, key) : undefined) ?? key;
+    return [
+      `${prefix}field:${of.type}.${key}`,
+      ...[value].flat().map((option) => `${prefix}option:${of.type}.${present}.${String(option)}`),
+    ];
+  });
   noteParts(ctx, metamodel, paths);
 }

@@ -71,13 +71,27 @@ const option = {
   translations,
 };
 const Color = Type.Optional(Type.String({ maxLength: 50, pattern: '^#[0-9a-fA-F]{3,8}$|^[a-z]+$' }));
-const OptionSchema = object({ ...option, color: Color, deprecation });
+
+/** Former keys of a part, by which callers may still name it. */
+const aliasesOf = <T extends TSchema>(key: T) =>
+  Type.Array(object({ key, deprecation: DeprecationSchema }), {
+    maxItems: 10,
+    description: 'Former keys, which requests may name until their removal; a rename adds one',
+    examples: [[{ key: 'old', deprecation: { since: '2026-02-03', removal: '2026-08-03' } }]],
+  });
+/** The former keys of a type. */
+export const TypeAliases = aliasesOf(TypeKey);
+export type Alias = { key: string; deprecation: Deprecation };
+
+const OptionSchema = object({
+  ...option,
+  color: Color,
+  deprecation,
+  aliases: Type.Optional(aliasesOf(option.key)),
+});
 export type FieldOption = Static<typeof OptionSchema>;
 const optionsOf = <T extends TSchema>(item: T) => Type.Optional(Type.Array(item, { maxItems: 1_000 }));
 const BuiltIn = OptionalFlag('Read-only');
-
-/** A former key of a field, by which callers may still name it. */
-const FieldAlias = object({ key: TypeKey, deprecation: DeprecationSchema });
 
 const FieldSchema = object({
   key: TypeKey,
@@ -89,12 +103,7 @@ const FieldSchema = object({
   options: optionsOf(OptionSchema),
   translations,
   deprecation,
-  aliases: Type.Optional(
-    Type.Array(FieldAlias, {
-      maxItems: 10,
-      description: 'Former keys, which requests may name until their removal; a rename adds one',
-    }),
-  ),
+  aliases: Type.Optional(TypeAliases),
 });
 export type Field = Static<typeof FieldSchema>;
 
@@ -125,6 +134,7 @@ export const AttributeSchema = object({
       built_in: BuiltIn,
       is_hidden: Type.Optional(Type.Boolean()),
       deprecation,
+      aliases: Type.Optional(aliasesOf(option.key)),
     }),
   ),
   built_in: BuiltIn,

@@ -37,17 +37,35 @@ const entries = [
   },
 ];
 
+const options = [{ key: 'small', label: 'Small' }];
+const part = { field_key: 'size', option_key: 'small' };
+const renaming = { key: 'extent', removal: '2999-12-31' };
+
+/** A field with an option. */
+async function onField(w: World) {
+  const fields = [{ key: 'size', label: 'Size', type: 'single_select', options }];
+  const body = { key: key(), label: 'Made', fields_schema: [{ section: 'Facts', fields }] };
+  const type = (await made(w, '/metamodel/types', body)).key as string;
+  return { path: { key: type }, body: { ...part, ...renaming } };
+}
+
 /** Everybody reads the metamodel; only who may administer it changes it or asks how much it is used. */
 export const metamodelRows: Row[] = [
   // operation                                                      A B M V I P 0
   row('POST /metamodel/types', '+ - - - - - 0', () => ({ body: { key: key(), label: 'Made' } })),
   row('PATCH /metamodel/types/{key}', '+ - - - - - 0', onType, { label: 'Changed' }),
   row('DELETE /metamodel/types/{key}', '+ - - - - - 0', onType),
-  row('POST /metamodel/types/{key}/fields/{field_key}/rename', '+ - - - - - 0', async (w) => {
-    const fields = [{ key: 'size', label: 'Size', type: 'number' }];
-    const body = { key: key(), label: 'Made', fields_schema: [{ section: 'Facts', fields }] };
-    const type = (await made(w, '/metamodel/types', body)).key as string;
-    return { path: { key: type, field_key: 'size' }, body: { key: 'extent', removal: '2999-12-31' } };
+  row('POST /metamodel/types/{key}/fields/{field_key}/rename', '+ - - - - - 0', async (w) => ({
+    path: { ...(await onField(w)).path, field_key: 'size' },
+    body: renaming,
+  })),
+  row('POST /metamodel/types/{key}/fields/{field_key}/options/{option_key}/rename', '+ - - - - - 0', onField),
+  row('POST /metamodel/relation-types/{key}/rename', '+ - - - - - 0', async (w) => {
+    const attributes_schema = [{ key: 'size', label: 'Size', type: 'single_select', options }];
+    const ends = { source_type_key: await cardType(w), target_type_key: 'Application' };
+    const body = { key: key(), label: 'made', ...ends, attributes_schema };
+    const type = (await made(w, '/metamodel/relation-types', body)).key as string;
+    return { path: { key: type }, body: { ...part, ...renaming } };
   }),
   row('GET /metamodel/types/{key}/usage', '+ - - - - - 0', () => ({
     path: { key: 'Application' },

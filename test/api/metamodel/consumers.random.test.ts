@@ -162,6 +162,16 @@ it(`after any of ${CHANGES} changes nothing refers to what is gone unless forced
           key: pick(['size', 'grade', 'note', newKey()]),
           removal: '2999-12-31',
         }),
+      () => {
+        const select = fields.find(({ type: kind }) => kind === 'single_select');
+        const option = select?.options?.length ? pick(select.options).key : 'none';
+        return admin.post(`${url}/rename${force}`, {
+          field_key: select?.key ?? 'none',
+          option_key: option,
+          key: pick(['gold', 'silver', 'tin', newKey()]),
+          removal: '2999-12-31',
+        });
+      },
       () => admin.patch(`${relation}${force}`, { is_hidden: random() < 0.4 }),
       () => admin.patch(`${relation}${force}`, { target_type_key: pick(typeKeys) }),
     ])();

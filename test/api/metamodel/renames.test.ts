@@ -43,15 +43,6 @@ const told = ({ status, headers }: TestResponse) => [status, headers.sunset];
 it('cards and stored objects follow a rename, and its undo', async () => {
   const { type, other, relation, card } = await makeUsed();
   const made = await useEverywhere(t, admin, { type, other, relation });
-  // a survey and a mapping cannot follow
-  const refused = await rename(type, 'size', 'extent');
-  expect(refused.body.code).toBe('in_use');
-  expect(refused.body.consumers.map(({ kind }: { kind: string }) => kind)).toEqual([
-    'itsm_mapping',
-    'survey',
-  ]);
-  await admin.delete(`/api/v1/surveys/${made.survey}`);
-  await db('itsm_mappings').where({ id: made.itsm_mapping }).delete();
   const before = (await admin.get(`${types}/${type}`)).body;
   const dry = (await rename(type, 'size', 'extent', '?dry_run=true')).body;
   expect(dry).toMatchObject({ dry_run: true, cards: 1, consumer_count: 0, needs_force: false });
@@ -73,8 +64,10 @@ it('cards and stored objects follow a rename, and its undo', async () => {
     'dashboard',
     'extraction_schedule',
     'feed',
+    'itsm_mapping',
     'portal',
     'report',
+    'survey',
     'view',
   ]);
   const view = await db('bookmarks').where({ id: made.view }).first();
@@ -86,6 +79,12 @@ it('cards and stored objects follow a rename, and its undo', async () => {
 
   const schedule = () => db('extraction_schedules').where({ id: made.extraction_schedule }).first();
   expect((await schedule()).request.filter).toContain('attributes.extent > 1');
+  const survey = () => db('surveys').where({ id: made.survey }).first('fields', 'target_filters');
+  const mapping = () => db('itsm_mappings').where({ id: made.itsm_mapping }).first('card_filter');
+  const mapped = () => db('itsm_field_mappings').where({ mapping_id: made.itsm_mapping }).pluck('card_field');
+  expect((await survey()).fields[0].key).toBe('extent');
+  expect((await mapping()).card_filter).toContain('attributes.extent > 1');
+  expect(await mapped()).toEqual(['attributes.extent']);
   await admin.undo(String(answer.headers['x-mutation-batch']));
   expect((await admin.get(`${types}/${type}`)).body).toEqual(before);
   expect((await storedCard(t, card)).attributes).toEqual({ size: 7, grade: 'gold' });
@@ -94,6 +93,9 @@ it('cards and stored objects follow a rename, and its undo', async () => {
     'attributes.size',
   ]);
   expect((await schedule()).request.filter).toContain('attributes.size > 1');
+  expect((await survey()).fields[0].key).toBe('size');
+  expect((await mapping()).card_filter).toContain('attributes.size > 1');
+  expect(await mapped()).toEqual(['attributes.size']);
   expect((await db('calculations').where({ id: made.calculation }).first()).formula).toBe(
     formula.replace('data.extent', 'data.size'),
   );
@@ -242,10 +244,23 @@ it('a rename is refused where it cannot be', async () => {
     422,
   );
   await expectProblem(rename('Application', 'costTotalAnnual', 'cost'), 409, 'built_in_frozen');
-  expect((await rename(type, 'one', 'three')).status).toBe(200);
+  const twice = await Promise.all([rename(type, 'one', 'three'), rename(type, 'one', 'three')]);
+  expect(twice.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const { code, detail } = twice.find(({ status }) => status === 409)!.body;
+  expect([code, detail]).toEqual(['wrong_state', 'The field one was renamed: its key is three.']);
   // the former key is taken until then, but by the field itself
   const two = (await admin.get(`${types}/${type}`)).body.fields_schema;
-  await expectProblem(rename(type, 'two', 'one'), 422);
+  const taken = await rename(type, 'two', 'one');
+  expect([taken.status, taken.body.errors]).toEqual([
+    422,
+    [
+      {
+        field: 'key',
+        code: 'duplicate',
+        message: `is a former key of three, which requests may name until ${removal}`,
+      },
+    ],
+  ]);
   expect(two[0].fields[0].aliases).toHaveLength(1);
   const back = await rename(type, 'three', 'one');
   expect(back.body.fields_schema[0].fields[0]).toMatchObject({ key: 'one', aliases: [{ key: 'three' }] });

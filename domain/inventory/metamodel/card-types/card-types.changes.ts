@@ -19,8 +19,8 @@ import {
   countRows,
   type Fields,
   measureValues,
+  type Renames,
   setDifference,
-  type ValueChanges,
   valueChanges,
 } from '../changes/values.diff.ts';
 import { readCardType } from '../metamodel.list.ts';
@@ -151,14 +151,14 @@ export function emitCardType(work: Work, before: CardTypeRow | null, after: Card
 /**
  * Writes the changed columns of a card type and updates its cards accordingly.
  * @param options.besides writes other parts of the same change, such as roles, before the cards.
- * @param options.renamed fields whose values get another key.
+ * @param options.renames fields and options that get another key.
  * @throws EstateError `built_in_frozen`, `values_do_not_fit`, `same_names_present`; LargeChange.
  */
 export async function writeCardType(
   run: ChangeRun,
   before: CardTypeRow,
   changed: Partial<CardTypeRow>,
-  { besides, renamed }: { besides?: () => Promise<void>; renamed?: ValueChanges['renamed'] } = {},
+  { besides, renames }: { besides?: () => Promise<void>; renames?: Renames } = {},
 ): Promise<Impact> {
   const { work } = run;
   const type = before.key;
@@ -166,7 +166,7 @@ export async function writeCardType(
   if (before.allow_same_name && !after.allow_same_name) await refuseSameNames(work, type);
   const fields = { before: fieldsOf(before), after: fieldsOf(after) };
   refuseFrozenLevels(type, fields.before, fields.after);
-  const values = valueChanges(fields.before, fields.after, renamed);
+  const values = valueChanges(fields.before, fields.after, renames);
   const measured = await measureValues(run, { table: 'cards', type }, values);
   const removedSubtypes = setDifference(subtypesOf(before), subtypesOf(after));
 

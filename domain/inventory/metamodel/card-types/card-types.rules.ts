@@ -1,7 +1,13 @@
 import type { FieldError } from '../../../../platform/errors.ts';
 import { today } from '../../../kernel/dates.ts';
 import type { CardTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
-import type { Field, FieldOption, Section, Subtype } from '../../../kernel/metamodel/metamodel.types.ts';
+import type {
+  Alias,
+  Field,
+  FieldOption,
+  Section,
+  Subtype,
+} from '../../../kernel/metamodel/metamodel.types.ts';
 import { isObject } from '../../../kernel/shapes.ts';
 import { cleanDeprecation, deprecationIn } from '../deprecation.rules.ts';
 import { cleanTranslations } from '../metamodel.list.ts';
@@ -155,13 +161,13 @@ function cleanField(
   };
 }
 
-/** The former keys of a field, but for those whose removal has come. No field of the type has one of them. */
-function cleanAliases(
-  { aliases = [] }: Field,
-  stored: Field | undefined,
+/** The former keys of a part, but for those whose removal has come. */
+export function cleanAliases(
+  { aliases = [] }: { aliases?: Alias[] },
+  stored: { aliases?: Alias[] } | undefined,
   path: string,
   errors: FieldError[],
-): Pick<Field, 'aliases'> {
+): { aliases?: Alias[] } {
   const kept = aliases.map((alias, n) => {
     const known = stored?.aliases?.find(({ key }) => key === alias.key);
     const at = `${path}.aliases.${n}.deprecation`;
@@ -190,18 +196,21 @@ export function cleanOptions<O extends FieldOption>(
   }
   if (options.length === 0) errors.push({ field: at, code: 'required', message: 'a select needs options' });
   const keys = new Set<string>();
-  return {
-    options: options.map((option, o) => {
-      unique(keys, option.key, `${at}.${o}.key`, errors);
-      const known = stored?.options?.find(({ key }) => key === option.key);
-      return {
-        ...option,
-        label: option.label.trim(),
-        ...translationsOf(option, `${at}.${o}`, errors),
-        ...deprecationIn(option, known, `${at}.${o}`, errors),
-      };
-    }),
-  };
+  const clean = options.map((option, o) => {
+    unique(keys, option.key, `${at}.${o}.key`, errors);
+    const known = stored?.options?.find(({ key }) => key === option.key);
+    const { aliases: _given, ...sent } = option;
+    return {
+      ...(sent as O),
+      label: option.label.trim(),
+      ...translationsOf(option, `${at}.${o}`, errors),
+      ...deprecationIn(option, known, `${at}.${o}`, errors),
+      ...cleanAliases(option, known, `${at}.${o}`, errors),
+    };
+  });
+  for (const [o, { aliases = [] }] of clean.entries())
+    for (const [a, { key }] of aliases.entries()) unique(keys, key, `${at}.${o}.aliases.${a}.key`, errors);
+  return { options: clean };
 }
 
 function cleanSubtypes(subtypes: Subtype[], fields: ReadonlySet<string>, errors: FieldError[]): Subtype[] {

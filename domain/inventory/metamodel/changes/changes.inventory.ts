@@ -25,7 +25,7 @@ import {
 } from './values.diff.ts';
 
 /** The effect of a change of the metamodel on the stored data of one type. */
-interface StoredChanges {
+export interface StoredChanges {
   cards?: { type: string; values: ValueChanges; removedSubtypes: ReadonlySet<string> };
   relations?: { type: string; values: ValueChanges };
 }

@@ -13,7 +13,6 @@ import { loadCards, lockCards, typeOf } from '../../cards/cards.load.ts';
 import { rescored } from '../../cards/cards.rows.ts';
 import { saveCards } from '../../cards/cards.save.ts';
 import { createCardType, deleteCardType, patchCardType } from '../card-types/card-types.changes.ts';
-import { type FieldRename, renameField } from '../card-types/rename.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
 import {
   createRelationType,
@@ -21,6 +20,7 @@ import {
   patchRelationType,
   restoreRelationType,
 } from '../relation-types/relation-types.changes.ts';
+import { type PartRename, renameField, renameRelationOption } from '../renames/fields.rename.ts';
 import { archiveRole, createRole, patchRole, restoreRole } from '../roles/roles.changes.ts';
 import { breaks, type FoundConsumers, listed, noConsumers } from '../usage/consumers.ts';
 import { type ChangeRun, LargeChange } from './changes.types.ts';
@@ -200,7 +200,9 @@ const handlers = {
   create_card_type: (run, { body }) => createCardType(run, body!),
   patch_card_type: (run, { key, body }) => patchCardType(run, key, body!),
   delete_card_type: (run, { key }) => deleteCardType(run, key),
-  rename_field: (run, { key, body }) => renameField(run, key, body as unknown as FieldRename),
+  rename_field: (run, { key, body }) => renameField(run, key, body as unknown as PartRename),
+  rename_relation_option: (run, { key, body }) =>
+    renameRelationOption(run, key, body as unknown as PartRename & { option_key: string }),
   create_relation_type: (run, { body }) => createRelationType(run, body!),
   patch_relation_type: (run, { key, body }) => patchRelationType(run, key, body!),
   delete_relation_type: (run, { key }) => deleteRelationType(run, key),

@@ -19,7 +19,20 @@ export interface ValueChanges {
   renamed: { from: string; to: string }[];
   /** Removed options of fields that retain their type. */
   options: { field: string; removed: ReadonlySet<string> }[];
+  /** Options that have another key. */
+  renamedOptions: RenamedOption[];
 }
+
+interface RenamedOption {
+  /** The present key of the field, and that after the change. */
+  field: string;
+  from: string;
+  to: string;
+}
+
+/** What a change gives another key. */
+export type Renames = Pick<ValueChanges, 'renamed' | 'renamedOptions'>;
+export const noRenames: Renames = { renamed: [], renamedOptions: [] };
 
 /** The elements of one set that are not in the other. */
 export function setDifference<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): Set<T> {
@@ -30,9 +43,9 @@ export function setDifference<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): S
 export function valueChanges(
   before: Fields,
   after: Fields,
-  renamed: ValueChanges['renamed'] = [],
+  { renamed, renamedOptions }: Renames = noRenames,
 ): ValueChanges {
-  const changes: ValueChanges = { removed: [], retyped: [], renamed, options: [] };
+  const changes: ValueChanges = { removed: [], retyped: [], renamed, options: [], renamedOptions };
   for (const from of before.values()) {
     if (renamed.some((one) => one.from === from.key)) continue;
     const to = after.get(from.key);
@@ -40,22 +53,32 @@ export function valueChanges(
     else if (to.type !== from.type) changes.retyped.push({ from, to });
     else {
       const removed = setDifference(from.options, to.options);
+      for (const one of renamedOptions) if (one.field === from.key) removed.delete(one.from);
       if (removed.size > 0) changes.options.push({ field: from.key, removed });
     }
   }
   return changes;
 }
 
-export function changesNothing({ removed, retyped, renamed, options }: ValueChanges): boolean {
-  return removed.length + retyped.length + renamed.length + options.length === 0;
+export function changesNothing(changes: ValueChanges): boolean {
+  return Object.values(changes).every((list) => list.length === 0);
 }
 
 /** Attributes converted to the changed fields; values that do not fit the new type are omitted. */
 export function convertAttributes(
   attributes: Record<string, unknown>,
-  { removed, retyped, renamed, options }: ValueChanges,
+  { removed, retyped, renamed, options, renamedOptions }: ValueChanges,
 ): Record<string, unknown> {
   const values = new Map(Object.entries(attributes));
+  for (const { field, from, to } of renamedOptions) {
+    const value = values.get(field);
+    if (value === from) values.set(field, to);
+    else if (Array.isArray(value))
+      values.set(
+        field,
+        value.map((option) => (option === from ? to : option)),
+      );
+  }
   for (const { from, to } of renamed) {
     if (values.has(from)) values.set(to, values.get(from));
     values.delete(from);
@@ -79,9 +102,10 @@ export function convertAttributes(
 }
 
 /** Rows whose `attributes` have values that the changes concern, as a condition over the alias `t`. */
-export function touchedRows({ removed, retyped, renamed, options }: ValueChanges): Fragment {
+export function touchedRows({ removed, retyped, renamed, options, renamedOptions }: ValueChanges): Fragment {
   const keys = [...removed, ...retyped.map(({ to }) => to.key), ...renamed.map(({ from }) => from)];
-  return options.reduce(
+  const changed = [...options, ...renamedOptions.map(({ field, from }) => ({ field, removed: [from] }))];
+  return changed.reduce(
     (rows, { field, removed: gone }) =>
       fragment`${embed(rows)} or (${embed(hasOption('t.attributes', field, [...gone]))})`,
     fragment`jsonb_exists_any(t.attributes, ${keys}::text[])`,

@@ -19,7 +19,7 @@ import {
   LargeChange,
   noImpact,
 } from '../changes/changes.types.ts';
-import { countRows, type Fields, measureValues, valueChanges } from '../changes/values.diff.ts';
+import { countRows, type Fields, measureValues, type Renames, valueChanges } from '../changes/values.diff.ts';
 import { readRelationType } from '../metamodel.list.ts';
 import { breaks, listed } from '../usage/consumers.ts';
 import { type BuiltInChange, cleanRelationType, type RelationTypeInput } from './relation-types.rules.ts';
@@ -138,13 +138,13 @@ export async function restoreRelationType(run: ChangeRun, key: string): Promise<
   return await readRelationType(run.work.sql, key, run.language);
 }
 
-async function lockRelationType(run: ChangeRun, key: string): Promise<RelationTypeRow> {
+export async function lockRelationType(run: ChangeRun, key: string): Promise<RelationTypeRow> {
   const row = await requireRow(run.work.sql, RelationTypeDefinition, 'relation type', { key });
   await checkSeen(run, () => readRelationType(run.work.sql, key, run.language));
   return row;
 }
 
-function refuseFrozen(frozen: BuiltInChange[]): void {
+export function refuseFrozen(frozen: BuiltInChange[]): void {
   if (frozen.length === 0) return;
   const names = frozen.map(({ attribute, option }) => (option ? `${attribute}.${option}` : attribute));
   throw new EstateError(
@@ -229,12 +229,14 @@ export async function countInstances(work: Work, key: string): Promise<number> {
 
 /**
  * Writes the changed columns of a relation type and updates its relations and the data quality of cards.
+ * @param renames options that get another key.
  * @throws EstateError `instances_present`, `pair_taken`, `cardinality_violated`, `values_do_not_fit`; LargeChange.
  */
 export async function writeRelationType(
   run: ChangeRun,
   before: RelationTypeRow,
   changed: Partial<RelationTypeRow>,
+  renames?: Renames,
 ): Promise<Impact> {
   const { work } = run;
   const { key } = before;
@@ -246,7 +248,7 @@ export async function writeRelationType(
     }
   }
   if (changed.cardinality) await requireCardinality(work, key, changed.cardinality);
-  const values = valueChanges(fieldsOf(before), fieldsOf({ ...before, ...changed }));
+  const values = valueChanges(fieldsOf(before), fieldsOf({ ...before, ...changed }), renames);
   const measured = await measureValues(run, { table: 'relations', type: key }, values);
   const after = await updateRow(work.sql, RelationTypeDefinition, { key }, changed);
   await requireFreePair(work, after);

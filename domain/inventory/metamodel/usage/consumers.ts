@@ -160,7 +160,7 @@ function consumerOf(
   return { kind, id, name, owner, last_used_at, link, uses: uses.slice(0, MAX_USES) };
 }
 
-/** Stores the present keys of renamed fields in all objects that can follow. */
+/** Stores the present keys of renamed parts in all objects that can follow. */
 export async function renameInConsumers(ctx: Ctx, work: Work, metamodel: Metamodel): Promise<void> {
   for (const kind of ctx.extensions.consumers) {
     if (!kind.write) continue;

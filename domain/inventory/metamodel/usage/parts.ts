@@ -27,6 +27,9 @@ export function partsOf(metamodel: Metamodel): MetamodelParts {
 const formOf = ({ type }: CompiledField): string =>
   type === 'multiline_text' || type === 'url' ? 'text' : type;
 
+/** A path without the key of the part itself: keys of options may contain dots. */
+const pathStart = (path: string): string => /^(\w*option:\w+\.\w+\.|\w*field:\w+\.|\w+:)/.exec(path)![0];
+
 function collect({
   visibleTypes,
   cardTypes,
@@ -59,17 +62,20 @@ function collect({
         else types.set(`${kind}.${name}`, [key]);
       }
   }
-  for (const [path, key] of aliases) {
-    const [type, former] = path.slice('field:'.length).split('.') as [string, string];
-    const field = signatures.get(`field:${type}.${key}`);
-    if (field === undefined || signatures.has(path)) continue;
-    signatures.set(path, field);
-    types.set(`field.${former}`, [...(types.get(`field.${former}`) ?? []), type]);
-  }
   for (const key of visibleRelationTypes) {
     const type = relationTypes.get(key)!;
     signatures.set(`relation_type:${key}`, `${type.source_type_key} ${type.target_type_key}`);
     fieldsOf('relation_', key, type.fields.values());
+  }
+  for (const [path, key] of aliases) {
+    const at = pathStart(path);
+    const present = signatures.get(`${at}${key}`);
+    if (present === undefined || signatures.has(path)) continue;
+    signatures.set(path, present);
+    const [, type] = /^field:(\w+)\./.exec(at) ?? [];
+    if (type === undefined) continue;
+    const former = `field.${path.slice(at.length)}`;
+    types.set(former, [...(types.get(former) ?? []), type]);
   }
   return { signatures, types };
 }

@@ -3,7 +3,7 @@ import type { Reference } from '../../../kernel/context.ts';
 import { dataMembers } from '../../../kernel/formulas/calculations.plan.ts';
 import { type FormulaLine, parseFormula, readsOf } from '../../../kernel/formulas/formula.parse.ts';
 import { FormulaError } from '../../../kernel/formulas/formula.values.ts';
-import { presentKey } from '../../../kernel/metamodel/deprecations.ts';
+import { presentKey, presentPart } from '../../../kernel/metamodel/deprecations.ts';
 import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { flowTypes } from '../../filters/filters.fields.ts';
 import { parseFilter, parsePath } from '../../filters/filters.parser.ts';
@@ -12,17 +12,16 @@ import { type MetamodelParts, partsOf } from './parts.ts';
 
 /** Card types to which an object is limited; undefined: all. */
 type Scope = readonly string[] | undefined;
-type Values = readonly unknown[];
 
-/** Where a text names a field by a former key, and the present one. */
+/** Where a text names a part by a former key, and the present one. */
 interface Edit {
   word: FilterWord;
   present: string;
 }
 
 /**
- * Collects what one stored object refers to. The methods return what they read with the present keys of fields that were
- * renamed, where no other type has a field of the former key.
+ * Collects what one stored object refers to. The methods return what they read with the present keys of parts that were
+ * renamed, where no other type has a part of the former key.
  */
 export class References {
   readonly #metamodel: Metamodel;
@@ -69,36 +68,49 @@ export class References {
     this.#inTypes('role', key, scope);
   }
 
-  /** A field, and those of the values that are its options. */
-  field(key: string, scope?: Scope, values: Values = []): string {
+  #keyIn = (type: string, key: string) => presentKey(this.#metamodel, type, key) ?? key;
+
+  field(key: string, scope?: Scope): string {
     const types = this.#inTypes('field', key, scope);
-    const keyIn = (type: string) => presentKey(this.#metamodel, type, key) ?? key;
-    const having = types.filter((type) =>
-      this.#hasOptions(this.#metamodel.cardTypes.get(type)!.fields, keyIn(type)),
-    );
-    for (const value of having.length > 0 ? values.flat() : []) {
-      const paths = having.map((type) => `option:${type}.${keyIn(type)}.${String(value)}`);
-      const there = paths.filter((path) => this.#parts.signatures.has(path));
-      this.#add(...(there.length > 0 ? there : paths));
-    }
-    const present = new Set(types.map(keyIn));
-    return present.size === 1 ? [...present][0]! : key;
+    return theOnly(types.map((type) => this.#keyIn(type, key))) ?? key;
   }
 
-  #hasOptions(fields: ReadonlyMap<string, { type: string }>, key: string): boolean {
-    const type = fields.get(key)?.type;
-    return type === 'single_select' || type === 'multiple_select';
+  /** The value of a field, or a list of values, which refer to its options if it has some. */
+  value<T>(key: string, scope: Scope, value: T): T {
+    const types = this.#inTypes('field', key, scope);
+    const { cardTypes } = this.#metamodel;
+    const fields = types.flatMap((type) => {
+      const now = this.#keyIn(type, key);
+      return isSelect(cardTypes.get(type)!.fields.get(now)) ? [`option:${type}.${now}.`] : [];
+    });
+    return this.#chosen(fields, value);
+  }
+
+  /** Options of any of the fields that the prefixes name. */
+  #chosen<T>(prefixes: readonly string[], value: T): T {
+    if (prefixes.length === 0 || value === null || value === undefined) return value;
+    if (Array.isArray(value)) {
+      const all = value.map((one) => this.#chosen(prefixes, one));
+      return (all.every((one, n) => one === value[n]) ? value : [...new Set(all)]) as T;
+    }
+    const paths = prefixes.map((prefix) => `${prefix}${String(value)}`);
+    const there = paths.filter((path) => this.#parts.signatures.has(path));
+    this.#add(...(there.length > 0 ? there : paths));
+    if (typeof value !== 'string') return value;
+    return (theOnly(there.map((path) => presentPart(this.#metamodel, path) ?? value)) ?? value) as T;
   }
 
   relationType(key: string): void {
     this.#add(`relation_type:${key}`);
   }
 
-  relationField(type: string, key: string, values: Values = []): void {
+  relationField(type: string, key: string): void {
     this.#add(`relation_field:${type}.${key}`);
-    const fields = this.#metamodel.relationTypes.get(type)?.fields;
-    if (!fields || !this.#hasOptions(fields, key)) return;
-    for (const value of values) this.#add(`relation_option:${type}.${key}.${String(value)}`);
+  }
+
+  relationValue<T>(type: string, key: string, value: T): T {
+    const isChoice = isSelect(this.#metamodel.relationTypes.get(type)?.fields.get(key));
+    return isChoice ? this.#chosen([`relation_option:${type}.${key}.`], value) : value;
   }
 
   /** A field of any of the relation types; without types, of any. */
@@ -130,7 +142,8 @@ export class References {
     const characters = [...(text as string)];
     for (const { word, present } of edits.sort((a, b) => b.word.position - a.word.position)) {
       const at = word.position - 1 + (word.quoted ? 1 : 0);
-      characters.splice(at, [...word.text].length, present);
+      const text = word.quoted || PLAIN_WORD.test(present) ? present : `"${present}"`;
+      characters.splice(at, [...word.text].length, text);
     }
     return characters.join('') as T;
   }
@@ -146,10 +159,14 @@ export class References {
 
   #condition({ path, operator, values }: FilterCondition, scope: Scope): void {
     const isMembership = operator === '=' || operator === '!=' || operator === 'in' || operator === 'not in';
-    this.#words(path, scope, isMembership ? values.map((word) => word.text) : []);
+    this.#words(path, scope, isMembership ? values : []);
   }
 
-  #words(words: readonly FilterWord[], from: Scope, values: readonly string[] = []): void {
+  #edit(word: FilterWord, present: string): void {
+    if (present !== word.text) this.#edits.push({ word, present });
+  }
+
+  #words(words: readonly FilterWord[], from: Scope, values: readonly FilterWord[] = []): void {
     let scope = from;
     let rest = words.map((word) => word.text);
     while (rest[0] === 'relation' || rest[0] === 'flow') {
@@ -166,7 +183,10 @@ export class References {
       const [, type, part, ...more] = rest;
       if (type === undefined) return;
       this.relationType(type);
-      if (part === 'attributes' && more[0] !== undefined) this.relationField(type, more[0], values);
+      if (part === 'attributes' && more[0] !== undefined) {
+        this.relationField(type, more[0]);
+        for (const word of values) this.#edit(word, this.relationValue(type, more[0], word.text));
+      }
       if (part !== 'source' && part !== 'target') return;
       const end = this.#metamodel.relationTypes.get(type)?.[`${part}_type_key`];
       scope = end === undefined ? undefined : [end];
@@ -174,58 +194,110 @@ export class References {
     }
     const [root, name] = rest;
     if (root === 'attributes' && name !== undefined) {
-      const present = this.field(name, scope, values);
-      if (present !== name) this.#edits.push({ word: words[words.length - rest.length + 1]!, present });
+      this.#edit(words[words.length - rest.length + 1]!, this.field(name, scope));
+      for (const word of values) this.#edit(word, this.value(name, scope, word.text));
     } else if (root === 'stakeholder' && name !== undefined) this.role(name, scope);
-    else if (root === 'type') this.type(...values);
-    else if (root === 'subtype') for (const value of values) this.subtype(value, scope);
+    else if (root === 'type') this.type(...values.map(({ text }) => text));
+    else if (root === 'subtype') for (const { text } of values) this.subtype(text, scope);
   }
 
-  /** A formula of a card type; one that cannot be parsed refers to nothing. */
-  formula(text: string, type: string): string {
+  /**
+   * A formula of a card type; one that cannot be parsed refers to nothing.
+   * @param target the field that it computes, of which it may return options.
+   */
+  formula(text: string, type: string, target?: string): string {
     const lines = withoutErrors(() => parseFormula(text));
     const reads = lines && withoutErrors(() => readsOf(lines));
     if (!lines || !reads) return text;
     let formula = text;
-    const texts = literalsOf(lines);
     const { cardTypes, relationTypes } = this.#metamodel;
-    const chosen = (fields: ReadonlyMap<string, { options: ReadonlySet<string> }> | undefined, key: string) =>
-      texts.filter((text) => fields?.get(key)?.options.has(text));
+    const texts = new Literals(literalsOf(lines));
+    const chosen = (of: string, key: string, types: readonly string[]) => {
+      const prefixes = types.map((one) => `${of}option:${one}.${key}.`);
+      return texts.all.filter((text) => prefixes.some((prefix) => this.#parts.signatures.has(prefix + text)));
+    };
+    const choose = (key: string, types: readonly string[]) => {
+      const now = this.field(key, types);
+      for (const text of chosen('', now, types)) texts.mean(text, this.value(now, types, text));
+      return now;
+    };
+    if (target !== undefined) choose(target, [type]);
     for (const key of reads.data) {
       if (dataMembers.includes(key)) continue;
-      const now = presentKey(this.#metamodel, type, key) ?? key;
-      const present = this.field(key, [type], chosen(cardTypes.get(type)?.fields, now));
+      const present = choose(key, [type]);
       if (present !== key) formula = withMember(formula, key, present);
     }
-    const compared = (of: string) => texts.filter((text) => cardTypes.get(of)?.subtypeKeys.has(text));
-    if (reads.data.has('subtype')) for (const key of compared(type)) this.subtype(key, [type]);
+    const subtypes = (of: string) => {
+      for (const text of texts.all.filter((one) => cardTypes.get(of)?.subtypeKeys.has(one))) {
+        this.subtype(text, [of]);
+        texts.mean(text, text);
+      }
+    };
+    if (reads.data.has('subtype')) subtypes(type);
     const peers = new Set<string>(reads.children ? [type] : []);
     for (const key of [...reads.relations, ...reads.counts]) {
       this.relationType(key);
       const ends = relationTypes.get(key);
       for (const end of ends ? [ends.source_type_key, ends.target_type_key] : []) peers.add(end);
     }
-    if (reads.members.has('subtype'))
-      for (const peer of peers) for (const key of compared(peer)) this.subtype(key, [peer]);
+    if (reads.members.has('subtype')) for (const peer of peers) subtypes(peer);
     for (const member of reads.members) {
       for (const key of reads.relations) {
-        const fields = relationTypes.get(key)?.fields;
-        if (fields?.has(member)) this.relationField(key, member, chosen(fields, member));
+        if (!relationTypes.get(key)?.fields.has(member)) continue;
+        this.relationField(key, member);
+        for (const text of chosen('relation_', member, [key]))
+          texts.mean(text, this.relationValue(key, member, text));
       }
       const having = [...peers].filter(
         (peer) =>
           cardTypes.get(peer)?.fields.has(member) || presentKey(this.#metamodel, peer, member) !== undefined,
       );
-      if (this.hasField(member) && having.length > 0)
-        this.field(
-          member,
-          having,
-          having.flatMap((peer) => chosen(cardTypes.get(peer)!.fields, member)),
-        );
+      if (this.hasField(member) && having.length > 0) choose(member, having);
     }
-    return formula;
+    return texts.replacedIn(formula);
   }
 }
+
+/** The texts that a formula contains, with what they mean as options and subtypes. */
+class Literals {
+  readonly all: readonly string[];
+  readonly #present = new Map<string, Set<string>>();
+
+  constructor(all: readonly string[]) {
+    this.all = all;
+  }
+
+  mean(text: string, present: string): void {
+    this.#present.set(text, (this.#present.get(text) ?? new Set()).add(present));
+  }
+
+  /** The formula with the present keys of those that mean one thing. */
+  replacedIn(formula: string): string {
+    const renamed = new Map(
+      [...this.#present].flatMap(([text, meanings]) => {
+        const present = theOnly([...meanings]);
+        return present === undefined || present === text ? [] : [[text, present] as const];
+      }),
+    );
+    if (renamed.size === 0) return formula;
+    const present = (part: string) => {
+      const now = renamed.get(part.slice(1, -1));
+      return now === undefined ? part : `${part[0]}${now}${part[0]}`;
+    };
+    return formula
+      .split(QUOTED)
+      .map((part, n) => (n % 2 === 1 ? present(part) : part))
+      .join('');
+  }
+}
+
+const theOnly = <T>(all: readonly T[]): T | undefined => (new Set(all).size === 1 ? all[0] : undefined);
+
+const isSelect = (field: { type: string } | undefined): boolean =>
+  field?.type === 'single_select' || field?.type === 'multiple_select';
+
+/** What stands in a filter without quotes. */
+const PLAIN_WORD = /^(?!(?:and|or|not|null)$)[A-Za-z_][A-Za-z0-9_-]*$/i;
 
 const QUOTED = /("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')/;
 
@@ -269,13 +341,14 @@ function withoutErrors<T>(read: () => T): T | undefined {
   }
 }
 
-/** Gives the members of an object other names, in place and in their order. */
+/** Gives the members of an object other names and values, in place and in their order. */
 export function renameKeys(
   members: Record<string, unknown>,
-  named: (key: string, value: unknown) => string,
+  named: (key: string, value: unknown) => [key: string, value: unknown],
 ): void {
-  const pairs = Object.entries(members).map(([key, value]) => [key, named(key, value), value] as const);
-  if (pairs.every(([key, now]) => key === now)) return;
+  const pairs = Object.entries(members).map(([key, value]) => [key, value, ...named(key, value)] as const);
+  if (pairs.every(([key, value, now, present]) => key === now && value === present)) return;
   for (const [key] of pairs) delete members[key];
-  for (const [key, now, value] of pairs) members[pairs.some(([other]) => other === now) ? key : now] = value;
+  for (const [key, , now, present] of pairs)
+    members[pairs.some(([other]) => other === now) ? key : now] = present;
 }

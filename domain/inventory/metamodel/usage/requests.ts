@@ -47,14 +47,17 @@ class Reader {
   /** The type and the field that a path of the metamodel names. */
   path(url: string, params: NamedParts['params'], query: unknown): void {
     const { field_key: field, option_key: option } = isObject(query) ? query : {};
-    const options = typeof option === 'string' ? [option] : [];
     const key = String(params.key ?? params.type_key);
     if (url.startsWith('/api/v1/metamodel/types/:')) {
       this.#found.type(key);
-      if (typeof field === 'string') this.#found.field(field, [key], options);
+      if (typeof field !== 'string') return;
+      this.#found.field(field, [key]);
+      if (typeof option === 'string') this.#found.value(field, [key], option);
     } else if (url.startsWith('/api/v1/metamodel/relation-types/:')) {
       this.#found.relationType(key);
-      if (typeof field === 'string') this.#found.relationField(key, field, options);
+      if (typeof field !== 'string') return;
+      this.#found.relationField(key, field);
+      if (typeof option === 'string') this.#found.relationValue(key, field, option);
     }
   }
 
@@ -87,12 +90,14 @@ class Reader {
       });
     if (isObject(part.attributes))
       renameKeys(part.attributes, (key, value) =>
-        this.#found.hasField(key) ? this.#found.field(key, scope, value === null ? [] : [value].flat()) : key,
+        this.#found.hasField(key)
+          ? [this.#found.field(key, scope), this.#found.value(key, scope, value)]
+          : [key, value],
       );
     return scope;
   }
 
-  #relations(part: Readonly<Record<string, unknown>>, within: readonly string[] | undefined) {
+  #relations(part: Record<string, unknown>, within: readonly string[] | undefined) {
     const named = ['type', 'types'].flatMap((name) => wordsOf(part[name]));
     const types = named.length > 0 ? named : (within ?? []);
     for (const key of named) this.#found.relationType(key);
@@ -101,10 +106,13 @@ class Reader {
         const [, key] = /^-?attributes\.(\w+)$/.exec(word) ?? [];
         if (key !== undefined) this.#found.relationFieldOf(types, key);
       }
-    if (typeof part.filter === 'string') this.#found.filter(part.filter);
+    if (typeof part.filter === 'string') part.filter = this.#found.filter(part.filter);
     if (isObject(part.attributes))
-      for (const [key, value] of Object.entries(part.attributes))
-        for (const type of types) this.#found.relationField(type, key, value === null ? [] : [value].flat());
+      renameKeys(part.attributes, (key, value) => {
+        for (const type of types) this.#found.relationField(type, key);
+        const [type] = types;
+        return [key, type === undefined ? value : this.#found.relationValue(type, key, value)];
+      });
     return types;
   }
 }
@@ -119,7 +127,7 @@ function readRequest(metamodel: Metamodel, { url, params, query, body }: Omit<Na
   return reader;
 }
 
-/** Gives the fields that a request names by former keys their present ones, in place. @returns the paths of the former. */
+/** Gives the parts that a request names by former keys their present ones, in place. @returns the paths of the former. */
 export function renameParts(metamodel: Metamodel, named: Omit<NamedParts, 'noted'>): string[] {
   const paths = [...readRequest(metamodel, named).all].filter((all) => all.length === 1).flat();
   return paths.filter((path) => metamodel.aliases.has(path));
