@@ -301,13 +301,16 @@ function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : 'The address';
 }
 
+const sizeOf = (bytes: number): string =>
+  bytes >= 2 ** 20 ? `${Math.floor(bytes / 2 ** 20)} MiB` : `${bytes} bytes`;
+
 async function readLimited(response: Response, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   if (!response.body) return Buffer.alloc(0);
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > maxBytes) throw new OutboundOverflow(`the answer is longer than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new OutboundOverflow(`it is longer than ${sizeOf(maxBytes)}`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

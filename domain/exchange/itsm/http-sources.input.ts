@@ -182,8 +182,8 @@ export const HttpSources = Type.Array(
   itemsIn(1, 50, 'For http: the lists to read. A change replaces all of them'),
 );
 
-// URL parsers decode %2e as a dot
-const outsideAddress = /(^|\/)(\.|%2e){1,2}(\/|\?|$)|[\\\s#]|^[a-z][a-z0-9+.-]*:|^\/\//i;
+// URL parsers decode %2e as a dot, and servers %2f and %5c as slashes
+const outsideAddress = /(^|\/|%2f|%5c)(\.|%2e){1,2}(\/|%2f|%5c|\?|$)|[\\\s#]|^[a-z][a-z0-9+.-]*:|^\/\//i;
 
 /** Maximum size of the body or query of a request. */
 const MAX_BODY_BYTES = 64 * 1024;

@@ -59,6 +59,8 @@ export const advice = {
     'The remote has an internal error. No action is needed here: the run resumes when the remote responds again.',
   unreadable_response:
     'The response is not from the API of the remote, but for example a login or maintenance page. Check the address, and the proxies in between.',
+  unexpected_response:
+    'The response is not the list, but for example a redirection, a page, or larger than a response may be. Check the address of the source; give a large list paging. Repeating the run does not help.',
   incomplete_response:
     'The remote truncates its responses, also with the smaller pages that the run has tried. If it happens again, narrow the filter.',
   not_found:

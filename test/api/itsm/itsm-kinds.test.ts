@@ -116,6 +116,8 @@ it.each([
   ['http', { sources: [{ ...source, path: 'https://example.com/x' }] }, 'sources.0.path', 'format'],
   ['http', { sources: [{ ...source, path: 'a/../../x' }] }, 'sources.0.path', 'format'],
   ['http', { sources: [{ ...source, path: '%2e%2e/x' }] }, 'sources.0.path', 'format'],
+  ['http', { sources: [{ ...source, path: 'a/..%2fx' }] }, 'sources.0.path', 'format'],
+  ['http', { sources: [{ ...source, path: 'a%2F..%5Cx' }] }, 'sources.0.path', 'format'],
   ['http', { sources: [{ ...source, path: 'a/.%2E/%2E%2e/x' }] }, 'sources.0.path', 'format'],
   ['http', { sources: [{ ...source, rows: 'items' }] }, 'sources.0.rows', 'not_offered'],
   ['http', { sources: [{ ...source, paging: { by: 'link' } }] }, 'sources.0.paging', 'not_offered'],

@@ -10,7 +10,12 @@ import okta from './okta-applications.json' with { type: 'json' };
 import cycloneDx from './sbom-cyclonedx.json' with { type: 'json' };
 import spdx from './sbom-spdx.json' with { type: 'json' };
 
-const PresetParameter = object({ name: Type.String(), description: Type.String(), example: Type.String() });
+const PresetParameter = object({
+  name: Type.String(),
+  description: Type.String(),
+  example: Type.String(),
+  pattern: Type.String({ description: 'A regular expression that values match' }),
+});
 const PresetField = object({
   card_type_key: Type.String(),
   key: Type.String(),
@@ -76,6 +81,12 @@ export function applyPreset({
       .map((name) =>
         fieldError(`preset_parameters.${name}`, 'unknown_option', `is not a parameter of ${key}`),
       ),
+    ...preset.parameters
+      .filter(({ name, pattern }) => given[name] && !new RegExp(pattern).test(given[name]))
+      .map(({ name, description, example }) => {
+        const message = `is not as expected: ${description}, such as ${example}`;
+        return fieldError(`preset_parameters.${name}`, 'format', message);
+      }),
   ];
   if (errors.length > 0) throw invalidFields(errors);
   const text = JSON.stringify(preset.connection).replace(/\{([a-z]+)\}/g, (found, name: string) =>

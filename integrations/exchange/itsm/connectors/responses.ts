@@ -130,12 +130,18 @@ const certificate = /CERT|SSL|TLS|SELF_SIGNED/;
 
 /**
  * What a call without a response means.
- * @returns canRetry: another attempt may succeed and cannot execute a write twice; isTooSlow: too much was requested at once.
+ * @returns canRetry: another attempt may succeed and cannot execute a write twice; isTooSlow: too much was requested at once;
+ * isAnswered: the remote works.
  */
 export function connectionError(
-  { doing, isRead, where }: Pick<ResponseContext, 'doing' | 'isRead' | 'where'>,
+  {
+    doing,
+    isRead,
+    where,
+    hasPages,
+  }: Pick<ResponseContext, 'doing' | 'isRead' | 'where'> & { hasPages: boolean },
   error: Error & { code?: unknown },
-): { error: RemoteError; canRetry: boolean; isTooSlow: boolean } {
+): { error: RemoteError; canRetry: boolean; isTooSlow: boolean; isAnswered?: boolean } {
   const of = (
     code: RemoteErrorCode,
     what: string,
@@ -147,8 +153,12 @@ export function connectionError(
   ) => ({ error: new RemoteError(code, where, what, more), canRetry, isTooSlow });
   if (error instanceof OutboundRefusal) return of('address_refused', error.message);
   if (error instanceof OutboundOverflow) {
-    const what = `${doing} returned a response that is too long`;
-    return of(isRead ? 'incomplete_response' : 'response_lost', what, { canRetry: isRead, isTooSlow: true });
+    const what = `${doing} returned a response that is too long: ${error.message}`;
+    if (!isRead) return of('response_lost', what, { isTooSlow: true });
+    // another response would be as long, unless it has fewer rows
+    return hasPages
+      ? of('incomplete_response', what, { canRetry: true, isTooSlow: true })
+      : { ...of('unexpected_response', what), isAnswered: true };
   }
   const { code: causeCode, message } = (error.cause ?? {}) as { code?: unknown; message?: unknown };
   // Fetch standard, port blocking

@@ -275,8 +275,10 @@ export function openTransport(
         if (signal?.aborted && !isRead)
           throw new RemoteError('response_lost', where, `${call.doing} was stopped`);
         signal?.throwIfAborted();
-        const lost = connectionError({ doing: call.doing, isRead, where }, error as Error);
-        await limiter.recordOutcome({ kind: lost.isTooSlow ? 'too_slow' : 'unavailable' });
+        const hasPages = call.pageSize !== undefined;
+        const lost = connectionError({ doing: call.doing, isRead, where, hasPages }, error as Error);
+        const failed = lost.isTooSlow ? 'too_slow' : 'unavailable';
+        await limiter.recordOutcome({ kind: lost.isAnswered ? 'passed' : failed });
         last = lost.error;
         if (!lost.canRetry) throw last;
         continue;

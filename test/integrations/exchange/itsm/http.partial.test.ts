@@ -158,3 +158,48 @@ describe('errors beside the rows', () => {
     await remote.close();
   });
 });
+
+describe('an unexpected response', () => {
+  const connectTo = (more: Partial<HttpSource>, maxBytes: number) =>
+    connectHttp({
+      config: { url: lists.base, auth: { kind: 'none' }, sources: [{ ...source, ...more }], maxBytes },
+      ...partsOn(clock),
+    });
+  const long = { items: Array.from({ length: 100 }, (_, id) => ({ id, text: 'x'.repeat(100) })) };
+
+  test('that is too long ends the read at once with its limit, and does not stop later reads', async () => {
+    lists.places.set('/rows', () => ({ body: long }));
+    const remote = connectTo({}, 2_000);
+    for (let n = 1; n <= 12; n += 1) {
+      await expectError(readAll(remote, 'rows', 5), 'unexpected_response', 'it is longer than 2000 bytes');
+      expect(lists.requests).toHaveLength(n);
+    }
+    await remote.close();
+  });
+
+  test('that is too long for one page is requested with fewer rows', async () => {
+    lists.places.set('/rows', (query) => {
+      const [from, limit] = [Number(query.get('skip') ?? 0), Number(query.get('limit'))];
+      return { body: { items: long.items.slice(from, from + limit) } };
+    });
+    const paging = { by: 'offset', parameter: 'skip', limit_parameter: 'limit', page_size: 20 } as const;
+    const remote = connectTo({ paging }, 2_000);
+    expect((await readAll(remote, 'rows', 20)).records).toHaveLength(100);
+    await remote.close();
+  });
+
+  test.each([
+    [
+      { status: 302, headers: { location: 'https://login.example.com/?token=x' } },
+      'to https://login.example.com/ with',
+    ],
+    [
+      { status: 200, body: '<!doctype html><title>Maintenance</title>' },
+      'a web page instead of data (Maintenance)',
+    ],
+  ])('%j ends the read at once', async (answer, words) => {
+    lists.instead.push(answer as Lists['instead'][number]);
+    await expectPart({}, 'unexpected_response', words);
+    expect(lists.requests).toHaveLength(1);
+  });
+});

@@ -144,7 +144,7 @@ describe('a file', () => {
     [Buffer.from('id;name\r\nS1;M\xfcller', 'latin1'), 'bad_rows', 'not UTF-8'],
     [Buffer.from('id;name\r\nS1;a', 'utf16le'), 'bad_rows', ''],
     ['', 'bad_rows', 'is empty'],
-    ['<html><body>Log in</body></html>', 'unreadable_response', 'a web page'],
+    ['<html><title>Log in</title></html>', 'unexpected_response', 'a web page instead of data (Log in)'],
   ])('%j is rejected completely', async (body, code, words) => {
     lists.places.set('/exports/servers.csv', { body });
     await expectError(remote.readPage({ table: 'servers', fields: [], limit: 9, cursor: null }), code, words);
@@ -225,12 +225,12 @@ describe('a list', () => {
     [{ status: 429, headers: { 'retry-after': '3' } }, undefined],
     [{ status: 500 }, undefined],
     [{ status: 200, body: '{"data": {"items": [{"id": "A' }, undefined],
-    [{ status: 200, headers: { 'content-type': 'text/html' }, body: '<html></html>' }, undefined],
+    [{ status: 200, headers: { 'content-type': 'text/html' }, body: '<html></html>' }, 'unexpected_response'],
     [{ status: 200, body: '{"data": {}}' }, 'bad_rows'],
     [{ status: 403 }, 'forbidden'],
     [{ status: 401 }, undefined],
     [{ status: 404 }, 'not_found'],
-    [{ status: 302, headers: { location: '/login' } }, 'unreadable_response'],
+    [{ status: 302, headers: { location: '/login?next=x' } }, 'unexpected_response'],
   ])('with one response %j ends as %s', async (answer, code) => {
     lists.places.set('/exports/api/cursors', () => ({ body: { data: { items: rows } } }));
     lists.instead.push(answer as Lists['instead'][number]);

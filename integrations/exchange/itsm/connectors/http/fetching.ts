@@ -125,7 +125,7 @@ function callOf(
   const isFixed = paging?.by === 'page';
   const withLimit = (pageSize: number): Record<string, string | number> =>
     limitName === undefined ? parameters : { ...parameters, [limitName]: isFixed ? (limit ?? 0) : pageSize };
-  const pageSize = isFixed || limit === undefined ? {} : { pageSize: limit };
+  const pageSize = isFixed || limit === undefined || limitName === undefined ? {} : { pageSize: limit };
   const query = (more: Record<string, string | number>) => {
     const all = new URLSearchParams(url.searchParams);
     for (const [name, value] of Object.entries(more)) all.set(name, String(value));

@@ -2,9 +2,10 @@ import { RemoteError } from '../../remote.ts';
 import {
   type Dialect,
   inBrackets,
+  type ReadResponse,
+  type ResponseContext,
   type ResponseReader,
   readRefusal,
-  uncertainFailure,
 } from '../responses.ts';
 import { isRow, type Row } from './records.ts';
 
@@ -16,20 +17,36 @@ export const readResponse: ResponseReader = (response, context) => {
   const { status, headers, body } = response;
   if (status === 304) return { kind: 'done', result: undefined };
   // some servers answer 403 at their rate limit
+  const final = (
+    what: string,
+    code: 'unexpected_response' | 'bad_rows' = 'unexpected_response',
+  ): ReadResponse => ({
+    kind: 'final',
+    error: new RemoteError(code, context.where, `${context.doing} ${what}`, { status }),
+  });
   const isLimited = headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0';
   if (status === 403 && isLimited) return asRateLimited(response, context);
+  if (status >= 300 && status < 400) {
+    const to = headers.location === undefined ? '' : ` to ${shownLocation(headers.location, context)}`;
+    return final(`was redirected${to} with the status ${status}, which is not followed`);
+  }
   const refused = readRefusal(response, context, dialect, undefined);
   if (refused) return refused;
   if (status !== 200) {
     // another success, such as 206 and 207, may have only a part of the rows
-    const what = `${context.doing} returned the status ${status} instead of 200`;
-    return { kind: 'final', error: new RemoteError('bad_rows', context.where, what, { status }) };
+    return final(`returned the status ${status} instead of 200`, 'bad_rows');
   }
   const start = body.subarray(0, 100).toString('latin1');
   const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!|html|\?xml)/i.test(start);
   if (!isPage) return { kind: 'done', result: body };
-  return uncertainFailure(context, status, 'unreadable_response', 'returned a web page instead of data');
+  const title = /<title[^>]*>([^<]{1,100})/i.exec(body.subarray(0, 10_000).toString('utf8'))?.[1]?.trim();
+  return final(`returned a web page instead of data${inBrackets(context, title)}`);
 };
+
+/** Where a redirection leads, without the query, which may contain secrets. */
+function shownLocation(location: string, { mask }: Pick<ResponseContext, 'mask'>): string {
+  return mask(location.split(/[?#]/)[0]!).slice(0, 200);
+}
 
 /** Codes of GraphQL errors by which servers report a rate limit with the status 200. */
 const rateLimits = /^(RATE_LIMITED|RATE_LIMIT|THROTTLED|MAX_NODE_LIMIT_EXCEEDED)$/i;
