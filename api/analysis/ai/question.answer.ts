@@ -1,4 +1,5 @@
 import { aiNotConfigured, missingForAi } from '../../../domain/analysis/ai/ai.provider.ts';
+import { noteQuery } from '../../../domain/inventory/metamodel/usage/requests.ts';
 import type { ReportQuery } from '../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
@@ -45,6 +46,7 @@ export async function answerQuestion(
   const read: Omit<ModelReading, 'model'> & Partial<ModelReading> = byRules
     ? found
     : await readByModel(ctx, services, { question, tags, errorsOf: (query) => errorsOf(ctx, query) });
+  noteQuery(ctx, read.query);
   const page = { page: 1, page_size: read.limit ?? PAGE_SIZE };
   // check the caller's rights even if the query is not run
   if (!run) await planQuery(ctx, read.query);

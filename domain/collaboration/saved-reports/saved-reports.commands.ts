@@ -137,7 +137,7 @@ export async function patchSavedReport(ctx: Ctx, id: string, input: SavedReportI
     requireSharedEdit(access, input, ['visibility', 'shared_with', 'thumbnail'], 'saved report');
     checkIfMatch(ctx, text);
     await changeRow(work, SavedReport, before, await checked(work, input, before.owner_id), savedReportEvent);
-    if (input.config) await keepSeen(work.sql, before, ctx.caller.userId!);
+    if (input.config) await keepSeen(work.sql, before, { owner: ctx.caller.userId! });
     return (await savedReportText(work.sql, ctx, id))!;
   });
 }
@@ -163,6 +163,12 @@ async function locked(work: Work, ctx: Ctx, id: string) {
 export function savedReportEvent(before: SavedReportRow | null, after: SavedReportRow | null): EventDraft {
   const { id, owner_id, name } = (after ?? before)!;
   return { ...rowEvent('saved_report', before, after, { id, name }), recipient_id: owner_id };
+}
+
+/** The event of a saved report that has followed a rename. */
+export function renamedEvent(before: SavedReportRow | null, after: SavedReportRow | null): EventDraft {
+  const event = savedReportEvent(before, after);
+  return { ...event, data: { ...event.data, is_rename: true } };
 }
 
 /** The checked input as it is stored. */

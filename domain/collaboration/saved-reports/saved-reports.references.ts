@@ -5,7 +5,7 @@ import { defineConsumers } from '../../kernel/metamodel/consumers.define.ts';
 import { changeRow } from '../../kernel/resources/items.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
 import { isObject } from '../../kernel/shapes.ts';
-import { savedReportEvent, visibleSavedReports } from './saved-reports.commands.ts';
+import { renamedEvent, visibleSavedReports } from './saved-reports.commands.ts';
 import { SavedReport } from './saved-reports.model.ts';
 import { keepSeen } from './saved-reports.seen.ts';
 
@@ -35,7 +35,7 @@ export const savedReportConsumers = defineConsumers<Record<string, unknown>>({
   async write(work, id, config) {
     const row = await lockRow(work.sql, SavedReport, { id });
     if (!row) return;
-    await changeRow(work, SavedReport, row, { config }, savedReportEvent);
+    await changeRow(work, SavedReport, row, { config }, renamedEvent);
     await keepSeen(work.sql, row);
   },
 });

@@ -8,17 +8,19 @@ export const seenDigest = (config: Fragment): Fragment =>
 
 /**
  * Lets schedules that had seen a saved report have seen it as it is now. What they had not seen stays so.
- * @param owner only schedules of this user, who has made the change.
+ * @param owner only schedules of this user, who has made the change. @param expected only if this is its config now.
  */
 export async function keepSeen(
   sql: Sql,
   before: Pick<SavedReportRow, 'id' | 'config'>,
-  owner?: string,
+  { owner = null, expected }: { owner?: string | null; expected?: unknown } = {},
 ): Promise<void> {
+  const wanted =
+    expected === undefined ? fragment`true` : fragment`s.config = ${JSON.stringify(expected)}::jsonb`;
   const [now, old] = [fragment`s.config`, fragment`${JSON.stringify(before.config)}::jsonb`];
   await query(sql).run`update extraction_schedules e set report_digest = ${embed(seenDigest(now))}
     from saved_reports s
     where s.id = ${before.id}::uuid and e.report ->> 'saved_report_id' = s.id::text
       and e.report_digest = ${embed(seenDigest(old))}
-      and (${owner ?? null}::uuid is null or e.owner_id = ${owner ?? null}::uuid)`;
+      and (${owner}::uuid is null or e.owner_id = ${owner}::uuid) and ${embed(wanted)}`;
 }

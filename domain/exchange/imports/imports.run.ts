@@ -7,6 +7,7 @@ import type { StoredContent } from '../../kernel/files/files.store.ts';
 import type { StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { nothingWritten } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { noteAttributes, noteParts } from '../../kernel/metamodel/deprecations.ts';
 import type { Services } from '../../kernel/services.ts';
 import { readSheetNames, XLSX } from '../../kernel/transfer/xlsx.read.ts';
 import { applyBatches, applyPlan, isTaken, writeAtOnce } from './imports.apply-batches.ts';
@@ -33,6 +34,7 @@ import {
   startFileJob,
 } from './imports.report.ts';
 import { requireImportRights, viewRights } from './imports.rights.ts';
+import type { CardRowValues } from './imports.row.ts';
 import { sentRows } from './imports.sent.ts';
 import { readSource } from './imports.source.ts';
 import { createdTags, storeRowWarnings } from './imports.tags.ts';
@@ -78,7 +80,10 @@ function requireFocus({ profile, kind, format, card_column }: ImportOptions): vo
   if (!card_column) throw invalidField('card_column', 'required', 'names the card of each charge');
 }
 
-/** Reads as much of the file as its first row needs; of a workbook the names of its sheets, since all its texts lie apart. */
+/**
+ * Reads as much of the file as its first row needs, and notes the deprecated parts that header and first row name; of a workbook
+ * the names of its sheets, since all its texts lie apart.
+ */
 async function checkHead(
   ctx: Ctx,
   blobs: BlobStore,
@@ -87,9 +92,17 @@ async function checkHead(
 ): Promise<void> {
   const { kind, format, sheet } = options;
   if (format === 'xlsx') return await checkSheets(blobs, content, kind, sheet);
-  const rows = readSource(blobs, content, ctx.metamodel, kind, options, { batchRows: 1 });
-  await rows.next();
+  const { metamodel } = ctx;
+  const former = new Set<string>();
+  const onFormer = (path: string) => void former.add(path);
+  const rows = readSource(blobs, content, metamodel, kind, options, { batchRows: 1, onFormer });
+  const { value: batch } = await rows.next();
   await rows.return(undefined);
+  noteParts(ctx, metamodel, former);
+  const { type, attributes } = (batch?.[0]?.values ?? {}) as CardRowValues;
+  if (typeof type !== 'string' || (kind !== 'cards' && kind !== 'relations')) return;
+  noteParts(ctx, metamodel, [`${kind === 'cards' ? 'type' : 'relation_type'}:${type}`]);
+  noteAttributes(ctx, metamodel, { kind: kind === 'cards' ? 'card' : 'relation', type }, attributes);
 }
 
 /** Writes the report of an import whose rows are done, and ends the job. */

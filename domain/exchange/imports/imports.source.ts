@@ -28,15 +28,17 @@ export function readOptions<K extends ImportKind>(
   metamodel: Metamodel,
   kind: K,
   format: ImportPayload['format'],
+  onFormer?: (path: string) => void,
 ): ReadOptions<K> {
   const rows: ImportKind = kind;
   const labels = format === 'ndjson' ? undefined : labelsOf(metamodel, rows);
-  return { kind, ...attributesOf(metamodel, kind), labels };
+  return { kind, ...attributesOf(metamodel, kind, onFormer), labels };
 }
 
 /**
  * Reads a stored file of cards, relations, costs or data flows in batches of rows.
  * @param onBytes receives the bytes of each chunk; it is not called for workbooks.
+ * @param onFormer receives the paths of attributes that the file names by former keys.
  * @throws EstateError `validation_failed`; before any row if the (first) header is not valid.
  */
 export async function* readSource<K extends ImportKind>(
@@ -45,9 +47,13 @@ export async function* readSource<K extends ImportKind>(
   metamodel: Metamodel,
   kind: K,
   { format, empty, separator: named, sheet, ...focus }: SourceOptions,
-  { batchRows, onBytes }: { batchRows?: number; onBytes?: (bytes: number) => void } = {},
+  {
+    batchRows,
+    onBytes,
+    onFormer,
+  }: { batchRows?: number; onBytes?: (bytes: number) => void; onFormer?: (path: string) => void } = {},
 ): AsyncGenerator<ImportRow<K>[]> {
-  const options: ReadOptions<K> = { ...readOptions(metamodel, kind, format), batchRows };
+  const options: ReadOptions<K> = { ...readOptions(metamodel, kind, format, onFormer), batchRows };
   if (format === 'xlsx') {
     yield* readWorkbookRows(blobs, file, { ...options, empty, sheet });
     return;
@@ -98,6 +104,7 @@ export function readObjects<K extends ImportKind>(
 function attributesOf(
   metamodel: Metamodel,
   kind: ImportKind,
+  onFormer: (path: string) => void = () => {},
 ): Pick<ReadOptions, 'attributeKeys' | 'fieldType' | 'presentKey'> {
   if (kind === 'costs' || kind === 'data_flows')
     return { attributeKeys: new Set(), fieldType: () => undefined };
@@ -110,13 +117,17 @@ function attributesOf(
     }
   }
   // by a former key that no type has now
-  const formerly = new Map<string, string>();
+  const formerly = new Map<string, { present: string; path: string }>();
   for (const [path, present] of kind === 'cards' ? metamodel.aliases : []) {
-    const [type, key] = path.slice('field:'.length).split('.') as [string, string];
-    if (!anywhere.has(key) && presentKey(metamodel, type, key)) formerly.set(key, present);
+    const [, type = '', key = ''] = /^field:(\w+)\.(\w+)$/.exec(path) ?? [];
+    if (!anywhere.has(key) && presentKey(metamodel, type, key)) formerly.set(key, { present, path });
   }
-  const presentIn = (type: string | undefined, key: string) =>
-    type === undefined ? formerly.get(key) : presentKey(metamodel, type, key);
+  const presentIn = (type: string | undefined, key: string) => {
+    const known = formerly.get(key);
+    const present = type === undefined ? known?.present : presentKey(metamodel, type, key);
+    if (present !== undefined) onFormer(type === undefined ? known!.path : `field:${type}.${key}`);
+    return present;
+  };
   return {
     attributeKeys: new Set([...anywhere.keys(), ...formerly.keys()]),
     fieldType(type, key) {

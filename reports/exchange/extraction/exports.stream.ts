@@ -122,9 +122,8 @@ async function planJson(ctx: Ctx, query: JsonQuery): Promise<CardSelection> {
   if (types.length === 0 || types.length > MAX_TYPES) {
     throw invalidField('types', 'count', `names 1 to ${MAX_TYPES} card types, separated by commas`);
   }
-  const unknown = types.find((type) => !ctx.metamodel.visibleTypes.includes(type));
-  if (unknown !== undefined)
-    throw invalidField('types', 'unknown_type', `there is no visible type "${unknown}"`);
+  const unknown = types.find((type) => !ctx.metamodel.cardTypes.has(type));
+  if (unknown !== undefined) throw invalidField('types', 'unknown_type', `there is no type "${unknown}"`);
   const filter = await prepareFilter(ctx, query.filter);
   return { types, conditions: filter ? [filter] : [] };
 }

@@ -199,12 +199,14 @@ export async function seesSomeCosts(ctx: Ctx): Promise<boolean> {
   return Boolean(await ctx.db('stakeholders').where({ user_id: ctx.caller.userId }).first('id'));
 }
 
-/** The named types, or all visible ones. @throws EstateError naming one that is unknown or hidden. */
-function chooseTypes(given: string[], visible: string[]): string[] {
+/**
+ * The named types, or all visible ones. A hidden one has its columns and no rows, as in lists.
+ * @throws EstateError naming one that is unknown.
+ */
+function chooseTypes(given: string[], visible: string[], all: ReadonlyMap<string, unknown>): string[] {
   if (given.length === 0) return visible;
   for (const [n, type] of given.entries()) {
-    if (!visible.includes(type))
-      throw invalidField(`types.${n}`, 'unknown_type', `there is no visible type "${type}"`);
+    if (!all.has(type)) throw invalidField(`types.${n}`, 'unknown_type', `there is no type "${type}"`);
   }
   return [...new Set(given)];
 }
@@ -260,11 +262,12 @@ export async function planExtraction(ctx: Ctx, given: ExportRequest): Promise<Ex
   if (ofCosts) requirePermission(ctx.caller, 'costs.view');
   const filter = await prepareFilter(ctx, request.filter);
   const costs = await seesSomeCosts(ctx);
-  const types = ofCards ? chooseTypes(request.types, metamodel.visibleTypes) : metamodel.visibleTypes;
+  const { visibleTypes, cardTypes } = metamodel;
+  const types = ofCards ? chooseTypes(request.types, visibleTypes, cardTypes) : visibleTypes;
   const cards: CardSelection = { types, conditions: filter ? [filter] : [] };
   const relationTypes = ofCards
     ? metamodel.visibleRelationTypes
-    : chooseTypes(request.types, metamodel.visibleRelationTypes);
+    : chooseTypes(request.types, metamodel.visibleRelationTypes, metamodel.relationTypes);
   const all = ofCosts
     ? costColumns(request.profile)
     : ofFlows

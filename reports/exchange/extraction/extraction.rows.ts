@@ -365,6 +365,7 @@ export function flowSource(ctx: Ctx, cards: CardSelection, changed?: Fragment): 
 /** The relations of a selection, with their ends `s` and `t`. */
 export function relationSource(ctx: Ctx, { types, cards, changed }: RelationSelection): RowSource {
   const selected = embed(selectedCards(ctx, cards));
+  const visible = types.filter((type) => ctx.metamodel.visibleRelationTypes.includes(type));
   return {
     name: 'Relations',
     table: 'relations',
@@ -373,7 +374,7 @@ export function relationSource(ctx: Ctx, { types, cards, changed }: RelationSele
     columnJoins: [],
     values: relationValues,
     attributes: visibleRelationAttributes(ctx),
-    where: fragment`r.type = any(${types}::text[])
+    where: fragment`r.type = any(${visible}::text[])
         and exists (select from cards c where c.id = r.source_id and ${selected})
         and exists (select from cards c where c.id = r.target_id and ${selected})`,
     changed,

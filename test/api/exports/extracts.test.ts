@@ -195,3 +195,25 @@ describe('what has changed', () => {
     );
   });
 });
+
+it('has no rows of a hidden type, and reports those that were there as removed', async () => {
+  const type = 'Hideable';
+  const fields = [{ key: 'size', label: 'Size', type: 'number' }];
+  await made('metamodel/types', { key: type, label: type, fields_schema: [{ section: 'Facts', fields }] });
+  await card('Hidden', { type, attributes: { size: 1 } });
+  const position = await admin.position();
+  const query = `types=${type},Application&columns=name,attributes.size`;
+  const before = lines(await get(query));
+  expect(there(before)).toContain('Hidden');
+  expect((await admin.patch(`/api/v1/metamodel/types/${type}`, { is_hidden: true })).status).toBe(200);
+  expect(there(lines(await get(query)))).toEqual(there(before).filter((name) => name !== 'Hidden'));
+  expect(gone(await since(position, query))).toEqual([['Hidden', 'removed']]);
+  expect(there(lines(await get(`types=${type}&columns=name,attributes.size`)))).toEqual([]);
+  expect(await ok(admin.get(`/api/v1/cards/export/json?types=${type}`))).toEqual([]);
+  await expectProblem(get('types=NoSuch'), 422);
+  const relation = 'relAppToITC';
+  const ofType = `/api/v1/metamodel/relation-types/${relation}`;
+  expect((await admin.patch(ofType, { is_hidden: true })).status).toBe(200);
+  expect(lines(await get(`types=${relation}`, admin, 'relations'))).toEqual([]);
+  expect((await admin.post(`${ofType}/restore`)).status).toBe(200);
+});

@@ -276,6 +276,28 @@ describe('the owner of a schedule of a report', () => {
     await mailTo(member.email);
   });
 
+  it('follows a rename and its undo by others, which change nothing but names', async () => {
+    const fields = [{ key: 'size', label: 'Size', type: 'number' }];
+    const key = 'Sized';
+    await admin.create('/api/v1/metamodel/types', {
+      ...{ key, label: key },
+      fields_schema: [{ section: 'Facts', fields }],
+    });
+    const sized = { from: [key], dimensions: [{ field: 'attributes.size' }], measures: [{ fn: 'count' }] };
+    const saved_report_id = await save('query', page('/query', { q: sized }));
+    const { id } = await member.create(base, weekly({ saved_report_id, format: 'csv' }));
+    const renamed = await admin.post(`/api/v1/metamodel/types/${key}/fields/size/rename`, {
+      key: 'extent',
+      removal: '2999-12-31',
+    });
+    expect((await run(id)).status).toBe('succeeded');
+    const other = await t.as('admin', 'another');
+    await other.undo(String(renamed.headers['x-mutation-batch']));
+    const { body } = await member.get(`/api/v1/saved-reports/${saved_report_id}`);
+    expect(body.config.search.q.dimensions).toEqual([{ field: 'attributes.size' }]);
+    expect((await run(id)).status).toBe('succeeded');
+  });
+
   it('delivers what the saved report is, until it is gone', async () => {
     const saved_report_id = await save('query', configs.query);
     const { id } = await member.create(base, weekly({ saved_report_id, format: 'csv' }));

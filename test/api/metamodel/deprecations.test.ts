@@ -58,6 +58,37 @@ async function moveRemoval(type: string, to: string, from = removal): Promise<vo
 }
 
 describe('responses to requests that name what is deprecated', () => {
+  it('say so for questions and imports that name it', async () => {
+    const label = `Wharf ${Date.now().toString(36)}`;
+    const deprecation = { removal };
+    const type = await makeType(
+      admin,
+      [field('berths', 'number', { deprecation }), field('depth', 'number')],
+      {
+        label,
+        translations: { label: {}, plural: { en: `${label}s` } },
+      },
+    );
+    const asking = (question: string) => admin.post('/api/v1/ai/question', { question });
+    const asked = await asking(`${label}s with berths over 3`);
+    expect([asked.status, ...noticed(asked)]).toEqual([200, ...announced]);
+    const other = await asking(`${label}s with depth over 3`);
+    expect([other.status, ...noticed(other)]).toEqual([200, ...nothing]);
+    const imported = (payload: string, media = 'text/csv') =>
+      admin.request({
+        method: 'POST',
+        url: '/api/v1/imports?kind=cards&dry_run=true',
+        payload,
+        headers: { 'content-type': media },
+      });
+    const named = await imported(`type,name,attributes.berths\n${type},A,1\n`);
+    expect([named.status, ...noticed(named)]).toEqual([202, ...announced]);
+    const without = await imported(`type,name,attributes.depth\n${type},A,1\n`);
+    expect([without.status, ...noticed(without)]).toEqual([202, ...nothing]);
+    const row = JSON.stringify({ type, name: 'B', attributes: { berths: 1 } });
+    expect(noticed(await imported(row, 'application/x-ndjson'))).toEqual(announced);
+  });
+
   it('say since when, until when and what, in reads and writes', async () => {
     const { type, relation, url } = await makeDeprecated();
     const size = { type, name: 'By size', attributes: { size: 1, grade: 'tin' } };

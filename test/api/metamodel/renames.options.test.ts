@@ -95,7 +95,7 @@ it('cards and stored objects follow the rename of an option, and its undo', asyn
 it('requests and imports may name it by the former key until the removal', async () => {
   const former = `o${Date.now().toString(36)}`;
   const type = await makeType(admin, [
-    field('grade', 'single_select', { options: options(former, 'silver') }),
+    field('grade', 'single_select', { options: [{ key: former, label: 'First' }, ...options('silver')] }),
     field('marks', 'multiple_select', { options: options('x', 'y') }),
   ]);
   const create = (name: string, grade: string) =>
@@ -127,8 +127,9 @@ it('requests and imports may name it by the former key until the removal', async
   const headers = { 'content-type': 'text/csv' };
   const payload = `type,external_id,name,attributes.grade,attributes.marks\n${type},A,Ann,${former},x;y\n`;
   const url = '/api/v1/imports?kind=cards&dry_run=false';
-  const { job_id } = (await admin.request({ method: 'POST', url, payload, headers })).body;
-  await untilStatus(t.services, job_id, 'succeeded');
+  const started = await admin.request({ method: 'POST', url, payload, headers });
+  expect(told(started)).toEqual([202, sunset]);
+  await untilStatus(t.services, started.body.job_id, 'succeeded');
   const [imported] = await db('cards').where({ type, external_id: 'A' }).pluck('attributes');
   expect(imported).toEqual({ grade: 'gilt', marks: ['z', 'y'] });
 

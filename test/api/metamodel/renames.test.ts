@@ -191,6 +191,7 @@ it('imports may name it by the former key', async () => {
     const headers = { 'content-type': media };
     const url = '/api/v1/imports?kind=cards&dry_run=false';
     const answer = await admin.request({ method: 'POST', url, payload: body, headers });
+    expect(told(answer)).toEqual([202, sunset]);
     await untilStatus(t.services, answer.body.job_id, 'succeeded');
   }
   const cards = await db('cards').where({ type }).orderBy('external_id').pluck('attributes');

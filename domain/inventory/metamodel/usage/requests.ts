@@ -1,4 +1,5 @@
-import { type DeprecatedPart, deprecationOf } from '../../../kernel/metamodel/deprecations.ts';
+import type { Ctx } from '../../../kernel/context.ts';
+import { type DeprecatedPart, deprecationOf, noteParts } from '../../../kernel/metamodel/deprecations.ts';
 import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { isObject } from '../../../kernel/shapes.ts';
 import { readParams, replaceWords, wordsOf } from './params.ts';
@@ -131,6 +132,15 @@ function readRequest(metamodel: Metamodel, { url, params, query, body }: Omit<Na
 export function renameParts(metamodel: Metamodel, named: Omit<NamedParts, 'noted'>): string[] {
   const paths = [...readRequest(metamodel, named).all].filter((all) => all.length === 1).flat();
   return paths.filter((path) => metamodel.aliases.has(path));
+}
+
+/** Notes the deprecated parts that a query names, which a request does not contain itself. */
+export function noteQuery(ctx: Pick<Ctx, 'metamodel' | 'noted'>, query: object): void {
+  const { metamodel } = ctx;
+  if (metamodel.deprecations.size === 0) return;
+  const { all } = readRequest(metamodel, { url: '', params: {}, query: null, body: structuredClone(query) });
+  for (const paths of all)
+    if (paths.every((path) => deprecationOf(metamodel, path))) noteParts(ctx, metamodel, paths);
 }
 
 /**
