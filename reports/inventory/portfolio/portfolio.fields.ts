@@ -29,22 +29,30 @@ const preferred: Record<PortfolioField, string> = {
   color_field: 'businessCriticality',
 };
 
+/** Whether an axis has one of these fields. */
+export const isPreferredAxis = (key: string | null): boolean =>
+  key === preferred.x_axis || key === preferred.y_axis;
+
 /** Number of cards by which the fields of a type are compared. */
 const SAMPLE = 5_000;
 
 const isOption = ({ type }: CompiledField): boolean => type === 'single_select';
 
+/** An axis of options says more than one of numbers, which is used where no field of options is filled. */
+const isAxis = (field: CompiledField): boolean =>
+  isOption(field) || ['boolean', 'number', 'cost'].includes(field.type);
+
 /** Whether a field can be used as each parameter by default. */
 const fits: Record<PortfolioField, (field: CompiledField) => boolean> = {
-  x_axis: isOption,
-  y_axis: isOption,
+  x_axis: isAxis,
+  y_axis: isAxis,
   size_field: ({ type }) => type === 'cost' || type === 'number',
   color_field: isOption,
 };
 
 /**
  * Chooses the fields that a request does not name: the preferred one if it is filled for 30 % of the cards, else the
- * best-filled one of the kind.
+ * best-filled one of the kind; an axis has a number or a yes or no if no field of options is filled that well.
  * @param cards the condition of the cards. @param given the fields of the request.
  */
 export async function chooseFields(
@@ -71,7 +79,11 @@ export async function chooseFields(
     if (candidates(param).includes(key) && filled.get(key)! >= enough) chosen[param] = key;
   }
   for (const param of open()) {
-    const rank = (key: string) => filled.get(key)! + (key === preferred[param] ? 0.5 : 0);
+    const rank = (key: string) => {
+      const count = filled.get(key)!;
+      const isFirst = isOption(type.fields.get(key)!) && count > 0 && count >= enough;
+      return count + (isFirst ? SAMPLE : 0) + (key === preferred[param] ? 0.5 : 0);
+    };
     chosen[param] = candidates(param).toSorted((a, b) => rank(b) - rank(a))[0] ?? null;
   }
   return chosen as ChosenKeys;

@@ -25,7 +25,13 @@ import { idKey } from '../../kernel/report.rows.ts';
 import { jsonLine, literal } from '../../kernel/report.sql.ts';
 import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
-import { ChosenField, chooseFields, portfolioFields, portfolioFigures } from './portfolio.fields.ts';
+import {
+  ChosenField,
+  chooseFields,
+  isPreferredAxis,
+  portfolioFields,
+  portfolioFigures,
+} from './portfolio.fields.ts';
 
 const FieldValue = Type.Unsafe<Cell>(
   Type.Unknown({ description: 'The value of the field; null if it is empty' }),
@@ -61,7 +67,7 @@ export const portfolioReport = defineReport({
   id: 'readPortfolioReport',
   summary: 'Read the cards of a type by four of their fields',
   description:
-    'Each parameter names a field of the type; `size` is null if the value is not a number. Of those that are not named, the report chooses a field: functional and technical suitability, annual cost and business criticality if these are filled for 30 % of the cards, else the best-filled field of the kind. `groups` counts all cards by axes and colour, and sums their sizes; null if an axis or the colour is not a select field or a boolean.',
+    'Each parameter names a field of the type; `size` is null if the value is not a number. Of those that are not named, the report chooses a field: functional and technical suitability, annual cost and business criticality if these are filled for 30 % of the cards, else the best-filled field of the kind; where no select field is filled for 30 %, an axis can have numbers, costs or booleans. `groups` counts all cards by axes and colour, and sums their sizes; null if an axis or the colour is not a select field or a boolean.',
   permission: 'reports.portfolio',
   permissionNote: 'costs.view for cost fields',
   params: {
@@ -136,7 +142,8 @@ const isDiscrete = (type: CardType, key: string): boolean =>
   ['single_select', 'boolean'].includes(type.fields.get(key)!.type);
 
 /** One circle per card with values on both axes; the largest are drawn first, below the small ones. */
-function portfolioChart({ items, fields }: Result, type: string, context: ChartContext): Chart {
+function portfolioChart(result: Result, type: string, context: ChartContext): Chart {
+  const { items, fields } = result;
   const none = noValue(context);
   // a field that the type does not have is one that no card has a value of
   const [x_axis, y_axis] = [fields.x_axis.field ?? '', fields.y_axis.field ?? ''];
@@ -153,8 +160,6 @@ function portfolioChart({ items, fields }: Result, type: string, context: ChartC
       { id: item.id, name: item.name, x, y, group, ...(item.size === null ? {} : { size: item.size }) },
     ];
   });
-  const missing = items.length - placed.length;
-  const isSparse = placed.length < items.length * WELL_FILLED;
   // fields of the report's choice are left out where they say nothing
   const says = ({ field, is_default }: Result['fields']['x_axis'], isKnown: boolean) =>
     field !== null && (isKnown || !is_default);
@@ -171,19 +176,7 @@ function portfolioChart({ items, fields }: Result, type: string, context: ChartC
     kind: 'bubbles',
     itemAxis: typeLabel(context, type),
     title: reportText(context, 'portfolio.title', typeNames(context, type)),
-    note: reportText(
-      context,
-      missing === 0 ? 'portfolio.note' : isSparse ? 'portfolio.sparse' : 'portfolio.lacks',
-      {
-        shown: placed.length,
-        total: items.length,
-        missing,
-        fieldX: fieldLabel(context, type, x_axis),
-        filledX: fields.x_axis.filled,
-        fieldY: fieldLabel(context, type, y_axis),
-        filledY: fields.y_axis.filled,
-      },
-    ),
+    note: noteOf(result, placed.length, type, context),
     x: fieldAxis(context, type, x_axis),
     y: fieldAxis(context, type, y_axis),
     ...(isSized && {
@@ -198,4 +191,24 @@ function portfolioChart({ items, fields }: Result, type: string, context: ChartC
       : { best: reportText(context, 'portfolio.best'), worst: reportText(context, 'portfolio.worst') },
     items: placed.sort((a, b) => (b.size ?? 0) - (a.size ?? 0)),
   };
+}
+
+/** How many cards are drawn, and why these fields: who named none sees which ones are filled. */
+function noteOf({ items, fields }: Result, shown: number, type: string, context: ChartContext): string {
+  const missing = items.length - shown;
+  const axes = [fields.x_axis, fields.y_axis];
+  if (shown === 0 && missing > 0 && axes.every(({ is_default }) => is_default))
+    return reportText(context, 'portfolio.unfilled', { total: items.length });
+  const isChosen = axes.some(({ field, is_default }) => is_default && !isPreferredAxis(field));
+  const isSparse = shown < items.length * WELL_FILLED;
+  const text = isSparse ? 'sparse' : isChosen ? 'chosen' : missing === 0 ? 'note' : 'lacks';
+  return reportText(context, `portfolio.${text}`, {
+    shown,
+    total: items.length,
+    missing,
+    fieldX: fieldLabel(context, type, fields.x_axis.field ?? ''),
+    filledX: fields.x_axis.filled,
+    fieldY: fieldLabel(context, type, fields.y_axis.field ?? ''),
+    filledY: fields.y_axis.filled,
+  });
 }

@@ -1,5 +1,5 @@
 import { layoutCells } from './charts.cells.ts';
-import { circleMark, NAME_WIDTH, nameMark, radiusOf } from './charts.circles.ts';
+import { circleMark, NAME_WIDTH, nameMark, type PlacedCircle, radiusOf } from './charts.circles.ts';
 import { areaHeight, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
 import { placeNames } from './charts.names.ts';
@@ -117,12 +117,14 @@ function layoutScatter(chart: BubblesChart, look: Look, note: string | undefined
   const yOf = (value: number) => bottom - y.share(value) * plot.height;
   const largest = Math.max(0, ...items.map(({ size }) => size ?? 0));
   const most = Math.min(28, Math.max(7, 130 / Math.sqrt(items.length)));
-  const circles = items.map((item) => ({
-    item,
-    x: xOf(item.x),
-    y: yOf(item.y),
-    radius: chart.size ? radiusOf(item.size, largest, most) : 6,
-  }));
+  const circles = apart(
+    items.map((item) => ({
+      item,
+      x: xOf(item.x),
+      y: yOf(item.y),
+      radius: chart.size ? radiusOf(item.size, largest, most) : 6,
+    })),
+  );
   const named = placeNames(
     circles.map((circle) => ({
       ...circle,
@@ -160,6 +162,28 @@ function layoutScatter(chart: BubblesChart, look: Look, note: string | undefined
     ],
     description,
   };
+}
+
+/** How far from their point circles are placed that share it with others. */
+const REACH = 24;
+/** The angle between two neighbours of a spiral that covers a disc evenly. */
+const GOLDEN = 2.399963;
+
+/** Circles of one point side by side around it, so that each is seen and can be pointed at. */
+function apart(circles: readonly PlacedCircle[]): PlacedCircle[] {
+  const byPoint = Map.groupBy(circles, ({ x, y }) => `${Math.round(x)} ${Math.round(y)}`);
+  const placed = [...byPoint.values()].flatMap((own) => {
+    if (own.length === 1) return own;
+    const most = Math.max(...own.map(({ radius }) => radius));
+    const step = Math.min(most * 1.8, REACH / Math.sqrt(own.length - 1));
+    return own.map((circle, at) => ({
+      ...circle,
+      x: circle.x + Math.cos(at * GOLDEN) * step * Math.sqrt(at),
+      y: circle.y + Math.sin(at * GOLDEN) * step * Math.sqrt(at),
+    }));
+  });
+  // the largest are drawn first
+  return placed.sort((a, b) => b.radius - a.radius);
 }
 
 /** Ticks whose texts do not touch. */

@@ -33,7 +33,9 @@ export interface PickerProps<T> {
   onPick(item: T): void;
   /** Offers to make what was typed. */
   onCreate?: ((name: string) => void) | undefined;
-  onCancel?(): void;
+  /** How the offer reads; default: to create what was typed. */
+  createText?: ((name: string) => string) | undefined;
+  onCancel?: (() => void) | undefined;
   error?: string | undefined;
   autoFocus?: boolean;
   /** What stands in the field while nothing is typed: the present choice. */
@@ -137,7 +139,7 @@ export function Picker<T>(props: PickerProps<T>) {
           ))}
           {canCreate && (
             <Combobox.Option value={CREATE} className={styles.option}>
-              {t('picker.create', { name: search })}
+              {props.createText?.(search) ?? t('picker.create', { name: search })}
             </Combobox.Option>
           )}
           {items.length === 0 && !canCreate && (

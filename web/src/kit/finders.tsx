@@ -1,8 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
 import { call, listCards, listUsers } from '#client';
+import { isAllowed, useMe } from '../shell/queries.ts';
 import { Avatar, TypeMark } from './marks.tsx';
+import { useTexts } from './messages.tsx';
 import { Picker, type PickerProps } from './Picker.tsx';
 import styles from './picker.module.css';
+
+const InviteDialog = lazy(async () => ({ default: (await import('./InviteDialog.tsx')).InviteDialog }));
 
 type Own = 'queryKey' | 'read' | 'idOf' | 'textOf' | 'children' | 'onPick';
 type Common = Omit<PickerProps<never>, Own | 'isHidden'>;
@@ -89,33 +94,60 @@ interface PersonFinderProps extends Common {
   onPick(person: PickedPerson): void;
 }
 
-/** Finds a person with an active account by name or mail. */
-export function PersonFinder({ except, onPick, ...common }: PersonFinderProps) {
+/** Finds a person with an active account by name or mail; those who may invite somebody who is not found. */
+export function PersonFinder({ except, onPick, onCancel, ...common }: PersonFinderProps) {
+  const t = useTexts();
+  const { permissions } = useMe();
+  const [invited, setInvited] = useState<string>();
+  const mayInvite = isAllowed(permissions, 'admin.users') || isAllowed(permissions, 'users.invite');
   return (
-    <Picker
-      {...common}
-      queryKey={['users']}
-      read={({ search, ...page }, signal) =>
-        call(
-          listUsers({
-            signal,
-            query: { ...page, ...(search && { search }), kind: 'person', sort_by: 'display_name' },
-          }),
-        )
-      }
-      idOf={(person) => person.id!}
-      textOf={(person) => person.display_name!}
-      isHidden={(person) => except?.has(person.id!) ?? false}
-      onPick={(person) => onPick(person as PickedPerson)}
-    >
-      {(person) => (
-        <>
-          <Avatar name={person.display_name!} size={20} />
-          <span>
-            {person.display_name} <span className={styles.note}>{person.email}</span>
-          </span>
-        </>
+    <>
+      <Picker
+        {...common}
+        // the dialog takes the focus, which is no reason to leave
+        onCancel={invited === undefined ? onCancel : undefined}
+        {...(mayInvite && {
+          onCreate: setInvited,
+          createText: (searched: string) => t('invite.offer', { searched }),
+        })}
+        queryKey={['users']}
+        read={({ search, ...page }, signal) =>
+          call(
+            listUsers({
+              signal,
+              query: { ...page, ...(search && { search }), kind: 'person', sort_by: 'display_name' },
+            }),
+          )
+        }
+        idOf={(person) => person.id!}
+        textOf={(person) => person.display_name!}
+        isHidden={(person) => except?.has(person.id!) ?? false}
+        onPick={(person) => onPick(person as PickedPerson)}
+      >
+        {(person) => (
+          <>
+            <Avatar name={person.display_name!} size={20} />
+            <span>
+              {person.display_name} <span className={styles.note}>{person.email}</span>
+            </span>
+          </>
+        )}
+      </Picker>
+      {invited !== undefined && (
+        <Suspense>
+          <InviteDialog
+            searched={invited}
+            onInvited={(person) => {
+              setInvited(undefined);
+              onPick(person);
+            }}
+            onClose={() => {
+              setInvited(undefined);
+              onCancel?.();
+            }}
+          />
+        </Suspense>
       )}
-    </Picker>
+    </>
   );
 }

@@ -1,19 +1,10 @@
-import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { call, patchUiPreferences } from '#client';
-import { meQuery, queryClient, useMe } from '../shell/queries.ts';
-
-const SETTING = 'keys.single';
+import { useSetting } from './setting.ts';
 
 /** Whether single keys do something, which a person can turn off: speech input types them by mistake. */
 export function useSingleKeys(): [boolean, (isOn: boolean) => void] {
-  const { ui_preferences } = useMe();
-  const stored = (ui_preferences.settings as Record<string, unknown> | undefined)?.[SETTING];
-  const { mutate, variables } = useMutation({
-    mutationFn: (isOn: boolean) => call(patchUiPreferences({ body: { settings: { [SETTING]: isOn } } })),
-    onSuccess: () => queryClient.invalidateQueries(meQuery),
-  });
-  return [(variables ?? stored) !== false, mutate];
+  const [stored, change] = useSetting<boolean>('keys.single');
+  return [stored !== false, change];
 }
 
 /** Whether a key belongs to what has the focus. */

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { call, listUsers } from '#client';
+import { call, listRoles, listUsers, readUser } from '#client';
 import { schemes } from '../../../reports/kernel/charts/charts.tokens.ts';
 
 /** Colours with a contrast of at least 4.5 to white. */
@@ -29,4 +29,17 @@ export const peopleQuery = queryOptions({
     }
     return names;
   },
+});
+
+/** An account, as far as everybody sees it. */
+export const personQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['people', 'one', id],
+    queryFn: ({ signal }) => call(readUser({ signal, path: { id } })),
+  });
+
+/** The roles of the workspace. */
+export const rolesQuery = queryOptions({
+  queryKey: ['roles'],
+  queryFn: ({ signal }) => call(listRoles({ signal, query: { page_size: PAGE } })),
 });

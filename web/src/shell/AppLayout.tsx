@@ -4,8 +4,9 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { DisplayProvider } from '../kit/display.tsx';
 import { useIsDrawn } from '../kit/Later.tsx';
-import { nearestLanguage, useLanguage } from '../kit/messages.tsx';
+import { nearestLanguage, useLanguage, useTexts } from '../kit/messages.tsx';
 import { MetamodelProvider } from '../kit/metamodel.tsx';
+import { useUnread } from './Bell.tsx';
 import { stopImpersonation } from './impersonation.ts';
 import styles from './layout.module.css';
 import { useLiveUpdates } from './live.ts';
@@ -54,15 +55,7 @@ export function AppLayout() {
                 </Button>
               </div>
             )}
-            {isNarrow && (
-              <Burger
-                className={styles.burger}
-                opened={isOpen}
-                onClick={toggle}
-                size="sm"
-                aria-label={t('nav.menu')}
-              />
-            )}
+            {isNarrow && <MenuButton isOpen={isOpen} onClick={toggle} />}
             <Outlet />
           </div>
           <PeekPanel />
@@ -75,5 +68,18 @@ export function AppLayout() {
         )}
       </MetamodelProvider>
     </DisplayProvider>
+  );
+}
+
+/** Opens the navigation where there is no room for it; a dot says that something is new. */
+function MenuButton({ isOpen, onClick }: { isOpen: boolean; onClick(): void }) {
+  const t = useTexts();
+  const unread = useUnread();
+  const label = unread > 0 ? `${t('nav.menu')}, ${t('bell.label', { count: unread })}` : t('nav.menu');
+  return (
+    <div className={styles.burger}>
+      <Burger opened={isOpen} onClick={onClick} size="sm" aria-label={label} />
+      {unread > 0 && <span className={styles.burgerDot} aria-hidden="true" />}
+    </div>
   );
 }

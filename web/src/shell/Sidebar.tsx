@@ -7,6 +7,7 @@ import { Icon } from '../kit/Icon.tsx';
 import { Later, useIsDrawn } from '../kit/Later.tsx';
 import { Avatar } from '../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../kit/messages.tsx';
+import { Bell } from './Bell.tsx';
 import styles from './layout.module.css';
 import { isAllowed, useBootstrap, useMe } from './queries.ts';
 import { leave } from './session.ts';
@@ -47,6 +48,7 @@ export function Sidebar({ onSearch }: { onSearch(): void }) {
   const t = useTexts();
   const { app_title } = useBootstrap();
   const title = app_title || 'Estate';
+  const isDrawn = useIsDrawn();
   const { data: badges } = useQuery({
     queryKey: ['badges'],
     queryFn: ({ signal }) => call(countBadges({ signal })),
@@ -54,12 +56,15 @@ export function Sidebar({ onSearch }: { onSearch(): void }) {
   const waiting = (badges?.open_todos ?? 0) + (badges?.pending_surveys ?? 0);
   return (
     <nav className={styles.sidebar} aria-label={t('nav.main')}>
-      <Link to="/" className={styles.workspace}>
-        <span className={styles.logo} aria-hidden="true">
-          {title[0]}
-        </span>
-        <span>{title}</span>
-      </Link>
+      <div className={styles.top}>
+        <Link to="/" className={styles.workspace}>
+          <span className={styles.logo} aria-hidden="true">
+            {title[0]}
+          </span>
+          <span>{title}</span>
+        </Link>
+        {isDrawn && <Bell />}
+      </div>
       <button type="button" className={styles.search} onClick={onSearch}>
         <Icon name="search" />
         {t('nav.search')}

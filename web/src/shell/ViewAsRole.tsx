@@ -1,9 +1,9 @@
 import { Button, Modal, Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call, listRoles } from '#client';
 import { useSubmit } from '../kit/forms.ts';
 import { useTexts } from '../kit/messages.tsx';
+import { rolesQuery } from '../kit/people.ts';
 import { startImpersonation } from './impersonation.ts';
 import styles from './layout.module.css';
 import { useMe } from './queries.ts';
@@ -13,11 +13,7 @@ export function ViewAsRole({ isOpen, onClose }: { isOpen: boolean; onClose(): vo
   const t = useTexts();
   const me = useMe();
   const [role, setRole] = useState<string | null>(null);
-  const { data } = useQuery({
-    queryKey: ['roles'],
-    queryFn: ({ signal }) => call(listRoles({ signal, query: { page_size: 200 } })),
-    enabled: isOpen,
-  });
+  const { data } = useQuery({ ...rolesQuery, enabled: isOpen });
   const form = useSubmit(
     () => startImpersonation(role!),
     () => undefined,

@@ -15,7 +15,7 @@ const changedBy: Record<string, string[]> = {
   comment: ['card'],
   todo: ['badges', 'home'],
   survey: ['badges', 'home'],
-  notification: ['badges'],
+  notification: ['badges', 'notifications'],
   card_type: ['metamodel'],
   relation_type: ['metamodel'],
   settings: ['bootstrap'],

@@ -11,6 +11,7 @@ import { readAccountSearch } from '../features/account/account.search.ts';
 import { readCardSearch } from '../features/card/card.search.ts';
 import { readExplorerSearch } from '../features/explore/explorer.search.ts';
 import { dashboardQuery, homeQuery } from '../features/home/home.queries.ts';
+import { readHomeSearch } from '../features/home/home.search.ts';
 import { readImportSearch } from '../features/import/import.search.ts';
 import { readInventorySearch } from '../features/inventory/inventory.search.ts';
 import { readMapSearch } from '../features/map/map.search.ts';
@@ -116,6 +117,7 @@ const app = createRoute({
 const home = createRoute({
   getParentRoute: () => app,
   path: '/',
+  validateSearch: readHomeSearch,
   // not waited for: the page is there before its figures
   loader: () => {
     void queryClient.prefetchQuery(dashboardQuery);
@@ -193,6 +195,37 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('../features/account/AccountPage.tsx'), 'AccountPage'),
 });
 
+const notifications = createRoute({
+  getParentRoute: () => app,
+  path: '/notifications',
+  validateSearch: (search: Record<string, unknown>): { unread?: boolean } =>
+    search.unread === true ? { unread: true } : {},
+  component: lazyRouteComponent(
+    () => import('../features/notifications/NotificationsPage.tsx'),
+    'NotificationsPage',
+  ),
+});
+
+/** Addresses that mails and notifications name, whose content another page shows. */
+const moved = [
+  createRoute({
+    getParentRoute: () => app,
+    path: '/settings/notifications',
+    beforeLoad: () => {
+      throw redirect({ to: '/me', search: { tab: 'notifications' }, replace: true });
+    },
+  }),
+  ...['/todos', '/surveys'].map((path) =>
+    createRoute({
+      getParentRoute: () => app,
+      path,
+      beforeLoad: () => {
+        throw redirect({ to: '/', replace: true });
+      },
+    }),
+  ),
+];
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
@@ -203,7 +236,20 @@ export const router = createRouter({
     confirmRegistration,
     twoFactor,
     ssoCallback,
-    app.addChildren([home, inventory, card, map, explorer, dashboard, query, report, importing, account]),
+    app.addChildren([
+      home,
+      inventory,
+      card,
+      map,
+      explorer,
+      dashboard,
+      query,
+      report,
+      importing,
+      account,
+      notifications,
+      ...moved,
+    ]),
   ]),
   defaultPreload: 'intent',
   defaultPreloadDelay: 80,

@@ -18,6 +18,7 @@ import { MentionField } from '../../kit/MentionField.tsx';
 import { Avatar } from '../../kit/marks.tsx';
 import { fromMarkup, type Mentioned, toMarkup } from '../../kit/mentions.ts';
 import { useTexts } from '../../kit/messages.tsx';
+import { PersonName } from '../../kit/PersonName.tsx';
 import { useReason } from '../../kit/reasons.ts';
 import { useMe } from '../../shell/queries.ts';
 import { useCard } from './context.tsx';
@@ -112,7 +113,9 @@ function CommentItem({ comment }: { comment: Comment }) {
       <Avatar name={comment.user_display_name} size={28} />
       <div className={styles.commentBody}>
         <div className={styles.commentHead}>
-          <strong>{comment.user_display_name}</strong>
+          <strong>
+            <PersonName id={comment.user_id} name={comment.user_display_name} />
+          </strong>
           <span className={styles.when} title={format.time(comment.created_at)}>
             {format.ago(comment.created_at)}
             {comment.updated_at !== comment.created_at && ` · ${t('comments.edited')}`}

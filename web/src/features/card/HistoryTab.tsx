@@ -10,6 +10,7 @@ import { Icon } from '../../kit/Icon.tsx';
 import { Avatar } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
+import { PersonName } from '../../kit/PersonName.tsx';
 import { usePaths } from '../../kit/paths.tsx';
 import { useReason } from '../../kit/reasons.ts';
 import { valueAt } from '../../kit/saveCard.ts';
@@ -145,7 +146,10 @@ function HistoryItem({ event, later }: { event: CardEvent; later: readonly CardE
       <Avatar name={event.user_display_name ?? t('activity.service')} size={28} />
       <div className={styles.itemText}>
         <div>
-          <strong>{event.user_display_name ?? t('activity.service')}</strong> {verbOf(event.event_type)}
+          <strong>
+            <PersonName id={event.user_id} name={event.user_display_name ?? t('activity.service')} />
+          </strong>{' '}
+          {verbOf(event.event_type)}
           {object && `: ${object}`}{' '}
           <span className={styles.when}>
             {format.clock(event.created_at)}

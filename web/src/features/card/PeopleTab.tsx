@@ -7,6 +7,7 @@ import { Icon } from '../../kit/Icon.tsx';
 import { Avatar } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { PersonName } from '../../kit/PersonName.tsx';
 import { useReason } from '../../kit/reasons.ts';
 import { useCard } from './context.tsx';
 import styles from './tabs.module.css';
@@ -85,7 +86,7 @@ function RoleGroup({ role, held }: { role: Role; held: Held[] }) {
           <li key={id} className={styles.item}>
             <Avatar name={user_display_name ?? '?'} size={28} />
             <div className={styles.itemText}>
-              <span>{user_display_name}</span>
+              <PersonName id={user_id} name={user_display_name ?? '?'} />
               <span className="secondary">{user_email}</span>
             </div>
             {can('manage_stakeholders') && (

@@ -7,12 +7,14 @@ import { Icon } from '../../kit/Icon.tsx';
 import { Avatar } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { PersonName } from '../../kit/PersonName.tsx';
 import { usePaths } from '../../kit/paths.tsx';
 import { reveal, useApprove, useBlocking } from './ApprovalMenu.tsx';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
 import { useRoles } from './PeopleTab.tsx';
 import { type CardEvent, historyQuery, isTelling } from './queries.ts';
+import { SuggestButton } from './SuggestButton.tsx';
 
 /** Gaps and events that are shown. */
 const GAPS = 5;
@@ -171,6 +173,7 @@ export function Quality() {
         })}
       </ul>
       {gaps.length > GAPS && <p className="secondary">{t('facets.more', { count: gaps.length - GAPS })}</p>}
+      {!asOf && <SuggestButton />}
     </section>
   );
 }
@@ -202,7 +205,7 @@ export function People() {
         <div key={id} className={styles.person}>
           <Avatar name={held[0]!.user_display_name ?? '?'} size={26} />
           <span>
-            {held[0]!.user_display_name}
+            <PersonName id={id} name={held[0]!.user_display_name ?? '?'} />
             <br />
             <span className="secondary">{held.map(({ role }) => roleOf(role)).join(', ')}</span>
           </span>

@@ -57,6 +57,7 @@ export interface CardEvent {
   data: (Record<string, unknown> & { changes?: Record<string, { old?: unknown; new?: unknown }> }) | null;
   relation_id: string | null;
   batch_id: string | null;
+  user_id?: string | null;
   user_display_name: string | null;
   origin: string | null;
   created_at: string;

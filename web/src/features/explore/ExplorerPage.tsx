@@ -1,7 +1,7 @@
 import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { AsOfField } from '../../kit/AsOfField.tsx';
 import { useChartContext } from '../../kit/charts.ts';
 import { CardFinder, useCardName } from '../../kit/finders.tsx';
@@ -12,6 +12,7 @@ import { Page } from '../../kit/Page.tsx';
 import { useReason } from '../../kit/reasons.ts';
 import { SaveView } from '../../kit/SaveView.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
+import { isAllowed, useMe } from '../../shell/queries.ts';
 import { RoutePending } from '../../shell/RouteStates.tsx';
 import { ExplorerPanel } from './ExplorerPanel.tsx';
 import { ExplorerStart } from './ExplorerStart.tsx';
@@ -23,6 +24,7 @@ import { GraphList } from './GraphList.tsx';
 import { GraphView } from './GraphView.tsx';
 import { TypeChips } from './TypeChips.tsx';
 
+const DiagramDialog = lazy(async () => ({ default: (await import('./DiagramDialog.tsx')).DiagramDialog }));
 const WholeGraph = lazy(async () => ({ default: (await import('./WholeGraph.tsx')).WholeGraph }));
 
 /** The cards around one, in layers, or all cards. */
@@ -38,6 +40,10 @@ export function ExplorerPage() {
   useHotkeys([['t', () => go({ view: search.view === 'list' ? undefined : 'list' })]]);
   const isAll = search.view === 'all';
   const middle = useCardName(search.center);
+  const [isDrawing, setDrawing] = useState(false);
+  const { permissions } = useMe();
+  // a diagram shows the present
+  const mayDraw = isAllowed(permissions, 'diagrams.view') && search.as_of === undefined;
   return (
     <Page
       title={
@@ -54,6 +60,11 @@ export function ExplorerPage() {
       actions={
         <>
           <AsOfField value={search.as_of} onChange={(as_of) => go({ as_of })} />
+          {search.center && !isAll && mayDraw && (
+            <Button variant="default" leftSection={<Icon name="draw" />} onClick={() => setDrawing(true)}>
+              {t('diagram.open')}
+            </Button>
+          )}
           {(search.center || isAll) && (
             <SaveView
               title={middle?.name ?? t('nav.explorer')}
@@ -119,6 +130,16 @@ export function ExplorerPage() {
         <Around search={search} center={search.center} go={go} onCenter={center} />
       ) : (
         <ExplorerStart onCenter={center} onAll={() => go({ view: 'all' })} />
+      )}
+      {isDrawing && search.center && (
+        <Suspense>
+          <DiagramDialog
+            center={search.center}
+            name={middle?.name ?? t('nav.explorer')}
+            search={search}
+            onClose={() => setDrawing(false)}
+          />
+        </Suspense>
       )}
     </Page>
   );

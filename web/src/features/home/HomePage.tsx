@@ -1,68 +1,69 @@
-import { useQuery } from '@tanstack/react-query';
-import { Failure } from '../../kit/Failure.tsx';
-import { useIsDrawn } from '../../kit/Later.tsx';
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { Link, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { Page } from '../../kit/Page.tsx';
-import { useMe } from '../../shell/queries.ts';
-import { CardList } from './CardList.tsx';
-import { EventList, type ShownActivity } from './EventList.tsx';
-import { Figures, Types, useDashboard } from './Figures.tsx';
-import { FirstSteps } from './FirstSteps.tsx';
+import { useSetting } from '../../kit/setting.ts';
+import { isAllowed, useMe } from '../../shell/queries.ts';
+import { RoutePending } from '../../shell/RouteStates.tsx';
 import styles from './home.module.css';
-import { homeQuery, LENGTH } from './home.queries.ts';
-import { Shares } from './Shares.tsx';
-import { countWaiting, Waiting } from './Waiting.tsx';
+import { type HomeTab, homeTabs } from './home.search.ts';
+import { Overview } from './Overview.tsx';
 
-/** What waits for the person, what changed, and the key figures of the workspace. */
+const MyCards = lazy(async () => ({ default: (await import('./MyCards.tsx')).MyCards }));
+const People = lazy(async () => ({ default: (await import('./People.tsx')).People }));
+const Administration = lazy(async () => ({
+  default: (await import('./Administration.tsx')).Administration,
+}));
+
+const contents: Record<HomeTab, React.ComponentType> = {
+  overview: Overview,
+  mine: MyCards,
+  people: People,
+  admin: Administration,
+};
+
+/** The start page: the landscape today, the person's own cards, people, and for administrators what needs them. */
 export function HomePage() {
   const t = useTexts();
-  const me = useMe();
-  const waiting = useQuery(homeQuery);
-  const home = waiting.data;
-  const figures = useDashboard();
-  const dashboard = figures.data;
-  // the key figures are shown before the lists
-  const isDrawn = useIsDrawn();
-  const hour = new Date().getHours();
-  const greeting = hour < 12 ? 'home.morning' : hour < 18 ? 'home.day' : 'home.evening';
-  const followed = (home?.changes?.items ?? []) as ShownActivity[];
-  const lately = (dashboard?.recent_events ?? []) as ShownActivity[];
+  const { permissions } = useMe();
+  const search = useSearch({ from: '/app/' });
+  const [first, setFirst] = useSetting<HomeTab>('home.tab');
+  const shown = homeTabs.filter((tab) => tab !== 'admin' || isAllowed(permissions, 'admin.users'));
+  const begin = shown.find((tab) => tab === first) ?? 'overview';
+  const current = shown.find((tab) => tab === search.tab) ?? begin;
+  const Content = contents[current];
   return (
     <Page title={<h1>{t('nav.home')}</h1>}>
-      <div className={styles.page}>
-        <p className={styles.greeting}>{t(greeting, { name: me.display_name.split(' ')[0] })}</p>
-        <p className={styles.summary}>{home ? t('home.waiting', { count: countWaiting(home) }) : '\u00a0'}</p>
-        {waiting.error && <Failure error={waiting.error} onRetry={waiting.refetch} />}
-        {figures.error && <Failure error={figures.error} onRetry={figures.refetch} />}
-        {dashboard?.total_cards === 0 ? (
-          <FirstSteps />
-        ) : (
-          <>
-            <Figures />
-            {isDrawn && (
-              <div className={styles.columns}>
-                <div className={styles.column}>
-                  {home && <Waiting home={home} />}
-                  <Shares />
-                  {followed.length > 0 && (
-                    <EventList title={t('home.followed')} events={followed} length={LENGTH} />
-                  )}
-                  <EventList
-                    title={t('home.changed')}
-                    events={lately}
-                    length={LENGTH}
-                    empty={dashboard && t('home.nothingChanged')}
-                  />
-                </div>
-                <div className={styles.column}>
-                  <CardList title={t('home.favorites')} cards={home?.favorites?.items} />
-                  <CardList title={t('home.recent')} cards={home?.recent?.items} />
-                  <Types />
-                </div>
-              </div>
-            )}
-          </>
+      <nav className={styles.tabs} aria-label={t('home.tabs')}>
+        {shown.map((tab) => (
+          <Link
+            key={tab}
+            to="/"
+            search={{ tab }}
+            className={styles.tab}
+            aria-current={tab === current ? 'page' : undefined}
+          >
+            {t(`home.tab.${tab}`)}
+          </Link>
+        ))}
+        {current !== begin && (
+          <Tooltip label={t('home.begin')}>
+            <ActionIcon
+              className={styles.begin}
+              aria-label={t('home.begin')}
+              onClick={() => setFirst(current)}
+            >
+              <Icon name="keep" />
+            </ActionIcon>
+          </Tooltip>
         )}
+      </nav>
+      <div className={styles.page}>
+        <Suspense fallback={<RoutePending />}>
+          <Content />
+        </Suspense>
       </div>
     </Page>
   );

@@ -11,11 +11,13 @@ import styles from './reports.module.css';
 interface ControlsProps {
   report: Report;
   params: Params;
+  /** What the report chose for parameters that nobody set, by their keys. */
+  automatic: Readonly<Record<string, string | undefined>>;
   onChange(change: Params): void;
 }
 
 /** A control for each parameter that the API description declares, then filter and scope. */
-export function ReportControls({ report, params, onChange }: ControlsProps) {
+export function ReportControls({ report, params, automatic, onChange }: ControlsProps) {
   const t = useTexts();
   const byDefault = report.parameters.find(({ key }) => key === 'type')?.default;
   const type = String(params.type ?? byDefault ?? '') || undefined;
@@ -27,6 +29,7 @@ export function ReportControls({ report, params, onChange }: ControlsProps) {
           parameter={parameter}
           type={type}
           value={params[parameter.key]}
+          automatic={automatic[parameter.key]}
           onChange={(value) => onChange({ [parameter.key]: value })}
         />
       ))}
@@ -63,11 +66,14 @@ interface ControlProps {
   /** The card type of the report. */
   type: string | undefined;
   value: Params[string];
+  /** What the report chose, if nobody set it. */
+  automatic: string | undefined;
   onChange(value: Params[string]): void;
 }
 
 /** A control for a parameter, by its declared type and choices. */
-function Control({ parameter, type, value, onChange }: ControlProps) {
+function Control(props: ControlProps) {
+  const { parameter, value, onChange } = props;
   const t = useTexts();
   const common = { label: parameterName(t, parameter.key), title: parameter.description };
   const byDefault = parameter.default === undefined ? undefined : String(parameter.default);
@@ -108,8 +114,7 @@ function Control({ parameter, type, value, onChange }: ControlProps) {
         onClear={() => onChange(undefined)}
       />
     );
-  if (parameter.enum || parameter.choices)
-    return <Choice parameter={parameter} common={common} type={type} value={value} onChange={onChange} />;
+  if (parameter.enum || parameter.choices) return <Choice {...props} common={common} />;
   return (
     <TextInput
       {...common}
@@ -129,6 +134,7 @@ function Choice({
   common,
   type,
   value,
+  automatic,
   onChange,
 }: ControlProps & { common: { label: string; title: string | undefined } }) {
   const t = useTexts();
@@ -152,7 +158,11 @@ function Choice({
     <ControlSelect
       {...common}
       clearable={parameter.default === undefined}
-      placeholder={t(parameter.key === 'type' ? 'reports.all' : 'reports.automatic')}
+      placeholder={
+        automatic === undefined
+          ? t(parameter.key === 'type' ? 'reports.all' : 'reports.automatic')
+          : t('reports.chosen', { name: automatic })
+      }
       value={value === undefined ? (byDefault ?? null) : String(value)}
       data={data}
       onChange={(given) => onChange(given === null || given === byDefault ? undefined : given)}

@@ -108,7 +108,7 @@ function ReportView({ report }: { report: Report }) {
       }
     >
       {search.saved && <SavedBanner id={search.saved} />}
-      <ReportControls report={report} params={params} onChange={go} />
+      <ReportControls report={report} params={params} automatic={chosenBy(chart.data)} onChange={go} />
       <div className={styles.body} ref={frame} aria-busy={isBusy} data-stale={isBusy && !chart.error}>
         {chart.error && (
           <p role="alert" className={styles.nothing}>
@@ -155,6 +155,17 @@ function ReportView({ report }: { report: Report }) {
     </Page>
   );
 }
+
+/** The fields that a chart shows, by the parameters that choose them. */
+const chosenBy = (chart: Chart | undefined): Record<string, string | undefined> =>
+  chart?.kind === 'bubbles' && chart.items.length > 0
+    ? {
+        x_axis: chart.x.name,
+        y_axis: chart.y.name,
+        size_field: chart.size?.name,
+        color_field: chart.groupAxis,
+      }
+    : {};
 
 const monthsAgo = (months: number) =>
   new Date(Date.now() - months * 30.4 * 86_400_000).toISOString().slice(0, 10);

@@ -47,7 +47,7 @@ export function SavedGallery({ tab }: GalleryProps) {
 }
 
 /** The link of a saved report: to its page with what it holds. */
-function SavedLink({ saved, children }: { saved: SavedReport; children: React.ReactNode }) {
+export function SavedLink({ saved, children }: { saved: SavedReport; children: React.ReactNode }) {
   const view = viewOf(saved);
   if (saved.report_type === 'dashboard')
     return (
