@@ -77,7 +77,15 @@ const rows = '[role=gridcell] a, main li a';
 /** Pages behind the login, by their route; `CARD` and `DASHBOARD` are ids. */
 const places: Record<string, Place[]> = {
   '/two-factor': [{ address: '/two-factor', content: form }],
-  '/': [{ address: '/', content: 'main a strong' }],
+  '/': [
+    { address: '/', content: 'main a strong' },
+    { address: '/?tab=mine', content: 'main section h2' },
+    { address: '/?tab=people', content: 'main input' },
+    // who may not see it gets the overview
+    { address: '/?tab=admin', content: 'main strong' },
+  ],
+  '/notifications': [{ address: '/notifications', content: 'main p' }],
+  '/settings/notifications': [{ address: '/settings/notifications', content: 'main [role=tabpanel] h2' }],
   '/inventory': [
     { address: '/inventory', content: rows, empty: 'main h2' },
     { address: '/inventory?type=Application&group=attributes.timeModel', content: rows, empty: 'main h2' },

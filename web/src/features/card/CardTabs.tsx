@@ -12,6 +12,7 @@ import { PeopleTab } from './PeopleTab.tsx';
 import { ResourcesTab } from './ResourcesTab.tsx';
 import { TodosTab } from './TodosTab.tsx';
 import { UsedTab } from './UsedTab.tsx';
+import { useNewTabs } from './visits.ts';
 
 interface ShownTab {
   tab: Tab | undefined;
@@ -48,7 +49,8 @@ function tabsOf(counts: CardOverview['counts'], may: (permission: string) => boo
 /** The parts of the page, each with an address of its own. */
 export function CardTabs() {
   const t = useTexts();
-  const { overview, asOf } = useCard();
+  const { overview, card, asOf } = useCard();
+  const isNew = useNewTabs(card.id);
   const { tab } = useSearch({ from: '/app/cards/$id' });
   const may = (permission: string) => Boolean(overview.permissions?.app_level?.[permission]);
   const shown = tabsOf(overview.counts, may);
@@ -67,6 +69,9 @@ export function CardTabs() {
           >
             {t(text)}
             {Boolean(count) && <span className={styles.tabCount}>{count}</span>}
+            {key !== current && isNew(key) && (
+              <span className={styles.tabNew} role="img" aria-label={t('tab.new')} title={t('tab.new')} />
+            )}
           </Link>
         ))}
       </nav>

@@ -143,7 +143,7 @@ function Coverage({ types }: { types: AdminDashboard['stakeholder_coverage'] }) 
   const { type: typeOf, plural } = useMetamodel();
   const shown = types.filter(({ total }) => total > 0).sort((a, b) => b.missing - a.missing);
   return (
-    <List title={t('admin.coverage')} isEmpty={shown.length === 0} empty={t('home.nothingChanged')}>
+    <List title={t('admin.coverage')} isEmpty={shown.length === 0} empty={t('admin.noCards')}>
       {shown.slice(0, LENGTH).map(({ type, total, with_stakeholders }) => {
         const known = typeOf(type);
         return (
@@ -171,7 +171,7 @@ function Pipeline({ types }: { types: AdminDashboard['approval_pipeline'] }) {
   const { number } = useFormat();
   const { type: typeOf, plural } = useMetamodel();
   return (
-    <List title={t('admin.pipeline')} isEmpty={types.length === 0} empty={t('home.nothingChanged')}>
+    <List title={t('admin.pipeline')} isEmpty={types.length === 0} empty={t('admin.noCards')}>
       <div className={styles.scroll}>
         <table className={styles.table}>
           <thead>

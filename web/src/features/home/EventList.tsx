@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Changes, type ShownEvent } from '../../kit/Changes.tsx';
 import { Avatar, TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 import styles from './home.module.css';
 
 export type ShownActivity = ShownEvent & {
@@ -79,10 +80,13 @@ function shownOf(entry: [ShownActivity, ...ShownActivity[]]): ShownActivity[] {
 }
 
 function CardName({ event: { card_id, card_name, data } }: { event: ShownActivity }) {
+  const { type } = useMetamodel();
   if (!card_id) return null;
+  // events of relations name the type of the relation
+  const known = type(data?.type ?? '');
   return (
     <Link to="/cards/$id" params={{ id: card_id }} className={styles.card}>
-      {data?.type && <TypeMark type={data.type} size={18} />} {card_name}
+      {known && <TypeMark type={known.key} size={18} />} {card_name}
     </Link>
   );
 }

@@ -2,7 +2,7 @@ import { Button, SegmentedControl, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { call, listUsers } from '#client';
 import { Failure } from '../../kit/Failure.tsx';
 import { Icon } from '../../kit/Icon.tsx';
@@ -15,6 +15,10 @@ import { isAllowed, useMe } from '../../shell/queries.ts';
 import styles from './people.module.css';
 import { RoleDirectory } from './RoleDirectory.tsx';
 
+const InviteDialog = lazy(async () => ({
+  default: (await import('../../kit/InviteDialog.tsx')).InviteDialog,
+}));
+
 const PAGE = 50;
 const CARDS = 30;
 
@@ -26,6 +30,8 @@ export function People() {
   const { permissions } = useMe();
   const [text, setText] = useState('');
   const mayList = isAllowed(permissions, 'admin.users');
+  const mayInvite = mayList || isAllowed(permissions, 'users.invite');
+  const [isInviting, setInviting] = useState(false);
   const isByRole = mayList && by === 'role';
   return (
     <div className={styles.people} data-chosen={person !== undefined}>
@@ -39,6 +45,15 @@ export function People() {
             value={text}
             onChange={(event) => setText(event.target.value)}
           />
+          {mayInvite && (
+            <Button
+              variant="default"
+              leftSection={<Icon name="person_add" />}
+              onClick={() => setInviting(true)}
+            >
+              {t('people.invite')}
+            </Button>
+          )}
           {mayList && (
             <SegmentedControl
               size="xs"
@@ -63,6 +78,18 @@ export function People() {
           <ByName text={text.trim()} person={person} />
         )}
       </div>
+      {isInviting && (
+        <Suspense>
+          <InviteDialog
+            searched={text.trim()}
+            onInvited={({ id }) => {
+              setInviting(false);
+              void navigate({ search: (before) => ({ ...before, person: id }), replace: true });
+            }}
+            onClose={() => setInviting(false)}
+          />
+        </Suspense>
+      )}
       <div className={styles.detail}>
         {person ? <Chosen key={person} id={person} /> : <p className="secondary">{t('people.choose')}</p>}
       </div>

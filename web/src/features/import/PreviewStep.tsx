@@ -324,8 +324,10 @@ function Change({ column, old, new: next, targets }: ChangeProps) {
   return (
     <div className={styles.change}>
       <span className="secondary">{column in derived ? t(derived[column]!) : labelOf(column)}</span>
-      {!isEmpty(old) && <s>{shown(old)}</s>}
-      <span>{shown(next)}</span>
+      <span className={styles.value}>
+        {!isEmpty(old) && <s>{shown(old)}</s>}
+        {shown(next)}
+      </span>
     </div>
   );
 }

@@ -22,6 +22,7 @@ import { ShareButton } from '../../kit/ShareButton.tsx';
 import { savedReportQuery, savedTypeOf } from '../../kit/saved.ts';
 import { isAllowed, useMe } from '../../shell/queries.ts';
 import { RouteMissing, RoutePending } from '../../shell/RouteStates.tsx';
+import { Figures } from '../home/Figures.tsx';
 import { useDownload } from './download.ts';
 import { typeIn, useDrill } from './drill.ts';
 import { ReportControls } from './ReportControls.tsx';
@@ -109,6 +110,11 @@ function ReportView({ report }: { report: Report }) {
     >
       {search.saved && <SavedBanner id={search.saved} />}
       <ReportControls report={report} params={params} automatic={chosenBy(chart.data)} onChange={go} />
+      {report.name === 'kpis' && (
+        <div className={styles.figures}>
+          <Figures />
+        </div>
+      )}
       <div className={styles.body} ref={frame} aria-busy={isBusy} data-stale={isBusy && !chart.error}>
         {chart.error && (
           <p role="alert" className={styles.nothing}>
