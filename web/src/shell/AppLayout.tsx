@@ -7,6 +7,7 @@ import { useIsDrawn } from '../kit/Later.tsx';
 import { nearestLanguage, useLanguage, useTexts } from '../kit/messages.tsx';
 import { MetamodelProvider } from '../kit/metamodel.tsx';
 import { useUnread } from './Bell.tsx';
+import { useFocusOnHeading } from './focus.ts';
 import { stopImpersonation } from './impersonation.ts';
 import styles from './layout.module.css';
 import { useLiveUpdates } from './live.ts';
@@ -27,6 +28,7 @@ export function AppLayout() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const palette = usePalette();
   const isDrawn = useIsDrawn();
+  useFocusOnHeading(path);
   useSession();
   useLiveUpdates();
   useEffect(() => setLanguage(nearestLanguage(locale, languages)), [locale, languages, setLanguage]);
@@ -62,7 +64,7 @@ export function AppLayout() {
         </div>
         {isDrawn && (
           <>
-            <Palette isOpen={palette.isOpen} onClose={palette.close} />
+            <Palette isOpen={palette.isOpen} early={palette.early} onClose={palette.close} />
             <Shortcuts onSearch={palette.open} />
           </>
         )}

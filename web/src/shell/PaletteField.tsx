@@ -1,11 +1,17 @@
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { Icon } from '../kit/Icon.tsx';
 import { useTexts } from '../kit/messages.tsx';
 import { usePaletteSections } from './palette.items.tsx';
 import styles from './palette.module.css';
 
+interface PaletteFieldProps {
+  /** What was typed before the field had the focus. */
+  early: RefObject<string>;
+  onClose(): void;
+}
+
 /** The field of the palette, and what it finds by kind. */
-export function PaletteField({ onClose }: { onClose(): void }) {
+export function PaletteField({ early, onClose }: PaletteFieldProps) {
   const t = useTexts();
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -36,6 +42,10 @@ export function PaletteField({ onClose }: { onClose(): void }) {
           onChange={(event) => {
             setText(event.target.value);
             setAt(0);
+          }}
+          onFocus={() => {
+            setText((before) => before + early.current);
+            early.current = '';
           }}
           onKeyDown={onKeyDown}
           placeholder={t('palette.placeholder')}

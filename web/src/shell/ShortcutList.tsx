@@ -10,12 +10,14 @@ const general: [string, MessageKey][] = [
   ['g m', 'nav.map'],
   ['g e', 'nav.explorer'],
   ['g r', 'nav.reports'],
+  ['g n', 'bell.title'],
   ['g w', 'nav.profile'],
   ['n', 'create.title'],
   ['/', 'keys.find'],
   ['t', 'keys.table'],
   ['Ctrl Z', 'action.undo'],
   ['?', 'keys.title'],
+  ['e', 'keys.firstField'],
 ];
 const table: [string, MessageKey][] = [
   ['f', 'keys.filter'],

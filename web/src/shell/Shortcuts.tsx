@@ -7,7 +7,15 @@ import { isAllowed, useMe } from './queries.ts';
 
 const ShortcutList = lazy(async () => ({ default: (await import('./ShortcutList.tsx')).ShortcutList }));
 
-const areas = { h: '/', i: '/inventory', m: '/map', e: '/explorer', r: '/reports/$', w: '/me' } as const;
+const areas = {
+  h: '/',
+  i: '/inventory',
+  m: '/map',
+  e: '/explorer',
+  r: '/reports/$',
+  n: '/notifications',
+  w: '/me',
+} as const;
 /** How long a second key may follow, in milliseconds. */
 const FOLLOW_MS = 1_500;
 

@@ -1,3 +1,4 @@
+import { useKeys } from '../../kit/keys.ts';
 import { CostsPanel } from './CostsPanel.tsx';
 import styles from './card.module.css';
 import { EolPanel } from './EolPanel.tsx';
@@ -10,6 +11,10 @@ import { SidePanel } from './SidePanel.tsx';
 
 /** The card itself: lifecycle, the sections of its type, relations; beside them what needs attention. */
 export function CardMain() {
+  // Enter edits it then, and Tab goes to the next
+  useKeys({
+    e: () => document.querySelector<HTMLElement>('main [id^="field-attributes."] [data-fill]')?.focus(),
+  });
   return (
     <div className={styles.page}>
       <div className={styles.main}>

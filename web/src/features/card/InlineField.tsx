@@ -1,5 +1,5 @@
 import { ActionIcon } from '@mantine/core';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { FieldEditor } from '../../kit/FieldEditor.tsx';
 import { FieldValue } from '../../kit/FieldValue.tsx';
 import { Icon } from '../../kit/Icon.tsx';
@@ -49,8 +49,22 @@ export function InlineField({ field, value, isEditable, mark, id, onBegin, onSav
     setEdit({ draft: value });
   };
   const own = useId();
+  const place = useRef<HTMLDivElement>(null);
+  const wasEdited = useRef(false);
+  // whoever types stays at the field when its editor is gone
+  useEffect(() => {
+    if (wasEdited.current && !edit && document.activeElement === document.body)
+      place.current?.querySelector<HTMLElement>('[data-fill]')?.focus({ preventScroll: true });
+    wasEdited.current = edit !== undefined;
+  }, [edit]);
   return (
-    <div className={styles.field} aria-busy={isSaving} id={id} tabIndex={id === undefined ? undefined : -1}>
+    <div
+      ref={place}
+      className={styles.field}
+      aria-busy={isSaving}
+      id={id}
+      tabIndex={id === undefined ? undefined : -1}
+    >
       <span className={styles.name} id={`${own}-name`}>
         {label(field)}
         {mark}

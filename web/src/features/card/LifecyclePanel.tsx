@@ -22,11 +22,17 @@ export function LifecyclePanel() {
   const isEmpty = Object.keys(lifecycle).length === 0;
   if (isEmpty && !can('edit')) return null;
   return (
-    <section className={styles.panel} aria-label={t('field.lifecycle')}>
+    <section className={styles.panel} aria-label={t('field.lifecycle')} id="field-lifecycle">
       <h2>
         {t('field.lifecycle')}
         {can('edit') && (
-          <button type="button" className={styles.moreButton} aria-expanded={isOpen} onClick={toggle}>
+          <button
+            type="button"
+            className={styles.moreButton}
+            aria-expanded={isOpen}
+            onClick={toggle}
+            data-fill={!isOpen || undefined}
+          >
             {t(isOpen ? 'action.close' : isEmpty ? 'card.addDates' : 'card.editDates')}
           </button>
         )}

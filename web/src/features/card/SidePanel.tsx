@@ -133,7 +133,8 @@ function useGapName() {
       kind === 'field'
         ? field(card.type, key ?? '')
         : type(card.type)?.stakeholder_roles?.find((role) => role.label === stored);
-    return named ? label(named) : (stored ?? t('field.description'));
+    if (named) return label(named);
+    return stored ?? t(kind === 'lifecycle' ? 'field.lifecycle' : 'field.description');
   };
 }
 
@@ -195,6 +196,7 @@ export function People() {
             search={{ tab: 'people' }}
             className={styles.iconLink}
             aria-label={t('people.add')}
+            data-fill
           >
             <Icon name="add" size={18} />
           </Link>

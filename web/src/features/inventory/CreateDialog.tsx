@@ -11,6 +11,7 @@ import { useSubmit } from '../../kit/forms.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { useSetting } from '../../kit/setting.ts';
 import { useUndoToast } from '../../kit/undo.tsx';
 import styles from './inventory.module.css';
 
@@ -27,6 +28,9 @@ interface NewCard {
   attributes: Record<string, unknown>;
 }
 
+/** What most landscapes begin with. */
+const isUsual = ({ key }: { key: string }) => key === 'Application';
+
 const nothing: NewCard = { name: '', description: '', subtype: null, attributes: {} };
 
 /** A new card, with what its type requires. */
@@ -36,7 +40,10 @@ export function CreateDialog({ type: preset, onClose, onCreated }: CreateDialogP
   const showUndo = useUndoToast();
   const { types, type: typeOf, sections, label } = useMetamodel();
   const shown = types.filter((one) => !one.is_hidden);
-  const [type, setType] = useState(preset ?? shown[0]?.key ?? '');
+  const [last, setLast] = useSetting<string>('create.type');
+  const [type, setType] = useState(
+    () => preset ?? (shown.find(({ key }) => key === last) ?? shown.find(isUsual) ?? shown[0])?.key ?? '',
+  );
   const [card, setCard] = useState(nothing);
   const [parent, setParent] = useState<PickedCard | null>(null);
   const [goesOn, setGoesOn] = useState(false);
@@ -60,6 +67,7 @@ export function CreateDialog({ type: preset, onClose, onCreated }: CreateDialogP
     },
     ({ data, headers }) => {
       for (const key of ['cards', 'facets']) void client.invalidateQueries({ queryKey: [key] });
+      if (type !== last) setLast(type);
       showUndo(t('create.done', { name: data.name }), headers.get('x-mutation-batch'));
       if (goesOn) setCard({ ...nothing, subtype: card.subtype });
       else onCreated(data);
