@@ -38,21 +38,24 @@ export function layoutBoxes(chart: BoxesChart, look: Look): Picture {
   const most = Math.min(MOST, chart.most ?? MOST);
   const groups = Math.min(MOST_GROUPS, most);
   const levels = levelsFor(roots, most);
-  const isTrimmed = roots.length > groups;
-  const all = levels === 1 ? largestFirst(roots) : lastOnes(roots);
-  const shown = isTrimmed ? all.slice(0, groups) : all;
-  const rest = isTrimmed ? [restOf(all.slice(groups), look.workspace, chart)] : [];
+  const [last, own] = [true, false].map((isLast) =>
+    roots.filter(({ box }) => (box.isLast ?? false) === isLast),
+  ) as [Node[], Node[]];
+  const all = levels === 1 ? own.toSorted(bySize) : own;
+  const shown = all.slice(0, groups);
+  const hidden = all.slice(groups);
+  const rest = hidden.length > 0 ? [restOf(hidden, look.workspace, chart)] : [];
   const hasItems = roots.some(({ items }) => items.size > 0);
   const values = valuesOf(roots);
   const frame: BoxFrame = {
     look,
     chart,
-    steps: scaleSteps(chart, shown, levels),
+    steps: scaleSteps(chart, [...shown, ...last], levels),
     write: numberWriter(values, chart.scale?.unit ?? 'number', look.workspace),
     isBlank: chart.scale !== undefined && values.every((value) => !value),
     marksGaps: chart.gaps === true && hasItems,
   };
-  const note = withNote(chart.note, noteOf(frame, roots, shown, levels, hasItems));
+  const note = withNote(chart.note, noteOf(frame, roots, [shown, hidden], levels, hasItems));
   const head = heading(look, { title: chart.title, note }, legendOf(frame, roots));
   const description = chartText(look.workspace, 'boxes.description', {
     boxes: chart.boxes.length,
@@ -62,23 +65,23 @@ export function layoutBoxes(chart: BoxesChart, look: Look): Picture {
     return {
       width,
       height: head.bottom + 40,
-      marks: [...head.marks, nothing(look, head.bottom)],
+      marks: [...head.marks, nothing(look, head.bottom, chart.empty)],
       description,
     };
   }
   const room = width - 2 * margin;
-  const isFlat = shown.every(({ children }) => levels === 1 || children.length === 0);
+  const isFlat = [...shown, ...last].every(({ children }) => levels === 1 || children.length === 0);
   const least = isFlat ? LEAST.tile + 40 : isNarrow(look) ? 250 : LEAST.root;
-  const columns = Math.max(1, Math.min(shown.length, Math.floor((room + GAP) / (least + GAP))));
+  const columns = Math.max(1, Math.min(shown.length + last.length, Math.floor((room + GAP) / (least + GAP))));
   const column = (room - (columns - 1) * GAP) / columns;
   const bottoms = Array.from({ length: columns }, () => head.bottom + 4);
   const marks: Mark[] = [];
   if (isFlat) {
-    const rows = gridOf(frame, [...shown, ...rest], room, columns, levels === 1);
+    const rows = gridOf(frame, [...shown, ...rest, ...last], room, columns, levels === 1);
     marks.push(...rows.marks.map((mark) => moved(mark, margin, bottoms[0]!)));
     bottoms[0]! += rows.height;
   } else {
-    for (const root of shown) {
+    for (const root of [...shown, ...last]) {
       const at = bottoms.indexOf(Math.min(...bottoms));
       const box = boxOf(frame, root, column, 1, levels);
       marks.push(...box.marks.map((mark) => moved(mark, margin + at * (column + GAP), bottoms[at]!)));
@@ -103,25 +106,17 @@ function levelsFor(roots: Node[], most: number): number {
   return 1;
 }
 
-const largestFirst = (nodes: Node[]): Node[] =>
-  lastOnes(
-    nodes.toSorted(
-      (a, b) => b.items.size - a.items.size || (b.value ?? 0) - (a.value ?? 0) || b.below - a.below,
-    ),
-  );
-
-/** Moves those that stand after all others to the end. */
-const lastOnes = (nodes: Node[]): Node[] =>
-  nodes.toSorted((a, b) => Number(a.box.isLast ?? false) - Number(b.box.isLast ?? false));
+/** The largest first. */
+const bySize = (a: Node, b: Node): number =>
+  b.items.size - a.items.size || (b.value ?? 0) - (a.value ?? 0) || b.below - a.below;
 
 function noteOf(
   { look: { workspace }, chart, isBlank }: BoxFrame,
   roots: Node[],
-  shown: Node[],
+  [shown, hidden]: [Node[], Node[]],
   levels: number,
   hasItems: boolean,
 ): string | undefined {
-  const hidden = roots.length - shown.length;
   const depth = levels === LEVELS && countTo(roots, LEVELS + 1) === countTo(roots, LEVELS);
   const folded =
     depth || chart.boxes.length === countTo(roots, levels)
@@ -136,10 +131,10 @@ function noteOf(
           article: /^[aeiou]/i.test(chart.member[0]) ? 'an' : 'a',
         })
       : undefined;
+  const counts = { shown: shown.length, total: shown.length + hidden.length };
+  const isRanked = hidden.length > 0 && bySize(shown[0]!, hidden.at(-1)!) !== 0;
   const left =
-    hidden > 0
-      ? chartText(workspace, 'boxes.largest', { shown: shown.length, total: roots.length })
-      : undefined;
+    hidden.length > 0 ? chartText(workspace, isRanked ? 'boxes.largest' : 'omitted', counts) : undefined;
   const shade =
     chart.scale &&
     (isBlank

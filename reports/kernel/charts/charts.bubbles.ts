@@ -91,7 +91,7 @@ function layoutScatter(chart: BubblesChart, look: Look, note: string | undefined
     return {
       width,
       height: head.bottom + 40,
-      marks: [...head.marks, nothing(look, head.bottom)],
+      marks: [...head.marks, nothing(look, head.bottom, chart.empty)],
       description,
     };
   const [x, y] = [

@@ -195,9 +195,10 @@ function contentOf(chart: BubblesChart, look: Look, cell: Cell, largest: number,
   const area = inside(chart, look, cell);
   if (isCrowd(cell)) return crowd(chart, look, cell, area);
   const radii = items.map(({ size }) => (chart.size ? radiusOf(size, largest, most) : Math.min(7, most)));
+  const room = Math.min(NAME_WIDTH, area.width - BETWEEN);
   const named = packNamed(
     radii,
-    items.map(({ name }) => nameWidth(name)),
+    items.map(({ name }) => nameWidth(name, room)),
     area,
   );
   if (!named) return crowd(chart, look, cell, area);
@@ -207,7 +208,7 @@ function contentOf(chart: BubblesChart, look: Look, cell: Cell, largest: number,
   return [
     ...circles.map((circle) => circleMark(chart, look, circle)),
     ...circles.flatMap((circle, at) =>
-      nameMark(look, circle, at < named.count ? { side: 'bottom', shift: 0 } : undefined),
+      nameMark(look, circle, at < named.count ? { side: 'bottom', shift: 0 } : undefined, room),
     ),
   ];
 }
@@ -216,7 +217,7 @@ function contentOf(chart: BubblesChart, look: Look, cell: Cell, largest: number,
 const isCrowd = ({ items, width, height }: Cell): boolean =>
   items.length > Math.min(MOST, (width * height) / ROOM);
 
-const nameWidth = (name: string): number => textWidth(shorten(plain(name), NAME_WIDTH, LABEL), LABEL);
+const nameWidth = (name: string, room: number): number => textWidth(shorten(plain(name), room, LABEL), LABEL);
 
 interface Area {
   left: number;

@@ -41,15 +41,15 @@ export function circleMark(chart: BubblesChart, look: Look, { item, x, y, radius
   return { kind: 'circle', x, y, radius, fill, stroke: look.scheme.panel, title, ref };
 }
 
-/** The name beside a circle. */
+/** The name beside a circle. @param room its maximum width in pixels. */
 export function nameMark(
   look: Look,
   { item, x, y, radius }: PlacedCircle,
   place: NamePosition | undefined,
+  room = NAME_WIDTH,
 ): Mark[] {
   if (!place) return [];
   const away = radius + NAME_GAP;
-  const room = NAME_WIDTH;
   const halo = look.scheme.panel;
   if (place.side === 'left') return [labelAt(look, x - away, y, item.name, { anchor: 'end', room, halo })];
   if (place.side === 'right') return [labelAt(look, x + away, y, item.name, { room, halo })];

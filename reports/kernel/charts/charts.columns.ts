@@ -26,7 +26,7 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
     return {
       width,
       height: head.bottom + 40,
-      marks: [...head.marks, nothing(look, head.bottom)],
+      marks: [...head.marks, nothing(look, head.bottom, chart.empty)],
       description: chart.title,
     };
   }
@@ -65,7 +65,11 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
             lefts.at[at]! + lefts.step / 2 + (isUpright ? LABEL / 3 : 0),
             yOf(totals[at]!) - 5,
             write(totals[at]!),
-            { weight: weight.emphasis, ...(isUpright ? { turned: true } : { anchor: 'middle' }) },
+            {
+              weight: weight.emphasis,
+              halo: scheme.panel,
+              ...(isUpright ? { turned: true } : { anchor: 'middle' }),
+            },
           ),
         ]
       : [],
@@ -81,6 +85,7 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
       }),
       ...grid,
       ...stacks,
+      ...today(chart, look, lefts, top, bottom),
       ...sums,
       ...chart.items.flatMap((_, at) =>
         totals[at]! > scale.max
@@ -95,7 +100,6 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
           : [],
       ),
       ...below,
-      ...today(chart, look, lefts, top, bottom),
     ],
     description: chartText(workspace, 'columns.description', {
       value: chart.valueAxis,

@@ -55,7 +55,7 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
     return {
       width,
       height: head.bottom + 40,
-      marks: [...head.marks, nothing(look, head.bottom)],
+      marks: [...head.marks, nothing(look, head.bottom, chart.empty)],
       description,
     };
   }

@@ -41,7 +41,7 @@ export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
     counts.rows[row]! += 1;
     counts.columns[column]! += 1;
   }
-  const names = nameRoom(look, chart.rows);
+  const names = nameRoom(look, chart, chart.rows);
   const most = Math.max(
     6,
     Math.min(MOST_GROUPS, Math.floor((width - 2 * margin - names - 12) / COLUMN.least)),
@@ -60,9 +60,14 @@ export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
     ...(key.split(' ').map(Number) as [number, number]),
     value,
   ]);
+  // the combined lines would make all others pale
+  const own = pairs.filter(
+    ([row, column]) => !grouped.rows.groups[row]!.isRest && !grouped.columns.groups[column]!.isRest,
+  );
+  // single lines beside combined ones keep their dots
+  const isFolded = grouped.rows.level + grouped.columns.level > 0 || own.length === 0;
   const isGrouped =
-    grouped.rows.level + grouped.columns.level > 0 ||
-    [...grouped.rows.groups, ...grouped.columns.groups].some(({ members }) => members.length > 1);
+    isFolded || [...grouped.rows.groups, ...grouped.columns.groups].some(({ isRest }) => isRest);
   const order =
     chart.ordered && !isGrouped ? undefined : clustered(grouped.rows.groups, grouped.columns.groups, pairs);
   const rows = order ? order.rows.map((at) => grouped.rows.groups[at]!) : grouped.rows.groups;
@@ -73,20 +78,17 @@ export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
       value,
     ]),
   );
-  // the combined lines would make all others pale
-  const own = pairs.filter(
-    ([row, column]) => !grouped.rows.groups[row]!.isRest && !grouped.columns.groups[column]!.isRest,
-  );
   const values = (own.length > 0 ? own : pairs).map(([, , value]) => value);
   const largest = values.reduce((max, value) => Math.max(max, value), 0);
-  const isDots = largest <= 1 && !isGrouped;
+  const isDots = largest <= 1 && !isFolded;
   const step = Math.max(1, Math.ceil(largest / STEPS));
   const stepOf = (value: number) =>
     largest <= STEPS
       ? Math.round(1 + ((value - 1) * 5) / Math.max(1, largest - 1))
       : Math.min(6, 1 + Math.ceil(value / step) - 1);
   const arrows = isDots && chart.flows ? chartText(look.workspace, 'matrix.arrows') : undefined;
-  const note = [chart.note, arrows, noteOf(chart, look, grouped, isGrouped)].reduce(withNote, undefined);
+  const summary = isFolded ? 'grouped' : isGrouped ? 'combined' : undefined;
+  const note = [chart.note, arrows, noteOf(chart, look, grouped, summary)].reduce(withNote, undefined);
   const head = heading(
     look,
     { title: chart.title, note },
@@ -101,7 +103,7 @@ export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
     return {
       width,
       height: head.bottom + 40,
-      marks: [...head.marks, nothing(look, head.bottom)],
+      marks: [...head.marks, nothing(look, head.bottom, chart.empty)],
       description,
     };
   }
@@ -130,7 +132,7 @@ function noteOf(
   chart: MatrixChart,
   { workspace }: Look,
   grouped: { rows: { groups: Group[]; level: number }; columns: { groups: Group[]; level: number } },
-  isGrouped: boolean,
+  summary: 'grouped' | 'combined' | undefined,
 ): string | undefined {
   const shown = ({ groups }: { groups: Group[] }) =>
     groups.reduce((sum, { members }) => sum + members.length, 0);
@@ -139,8 +141,8 @@ function noteOf(
       ? chartText(workspace, 'matrix.empty', { axis: plain(axis), count: all - shown(of) })
       : undefined;
   const parts = [
-    isGrouped
-      ? chartText(workspace, 'matrix.grouped', { rows: chart.rows.length, columns: chart.columns.length })
+    summary
+      ? chartText(workspace, `matrix.${summary}`, { rows: chart.rows.length, columns: chart.columns.length })
       : undefined,
     empty(chart.rows.length, grouped.rows, chart.rowAxis),
     empty(chart.columns.length, grouped.columns, chart.columnAxis),
@@ -170,9 +172,9 @@ function legendOf(
 }
 
 function frameOf(of: Omit<Frame, 'left' | 'top' | 'wide' | 'tops' | 'bottom'>, headBottom: number): Frame {
-  const { look, rows, columns } = of;
+  const { look, chart, rows, columns } = of;
   const narrow = isNarrow(look);
-  const left = look.margin + nameRoom(look, rows) + 12;
+  const left = look.margin + nameRoom(look, chart, rows) + 12;
   const upright =
     Math.min(
       narrow ? 130 : LABELS.columns,
@@ -193,11 +195,18 @@ function frameOf(of: Omit<Frame, 'left' | 'top' | 'wide' | 'tops' | 'bottom'>, h
   return { ...of, left, top, wide, tops, bottom: y };
 }
 
-/** The width of the names of rows. */
-const nameRoom = (look: Look, rows: readonly { name: string }[]): number =>
+/** The titles of rows and columns. */
+const axisNames = ({ rowAxis, columnAxis }: MatrixChart) =>
+  [`${plain(rowAxis)} ↓`, `${plain(columnAxis)} →`] as const;
+
+/** The width of the names of rows, and of the titles above them. */
+const nameRoom = (look: Look, chart: MatrixChart, rows: readonly { name: string }[]): number =>
   Math.min(
     isNarrow(look) ? 170 : LABELS.rows,
-    rows.reduce((most, { name }) => Math.max(most, textWidth(plain(name), LABEL)), 60),
+    Math.max(
+      ...axisNames(chart).map((title) => textWidth(title, LABEL) + 2),
+      rows.reduce((most, { name }) => Math.max(most, textWidth(plain(name), LABEL)), 60),
+    ),
   );
 
 /** Whether a row begins a group with a name, where there are several groups of more than one row. */
@@ -216,12 +225,13 @@ function columnNames({ look, chart, columns, left, top, wide, bottom }: Frame): 
   const { scheme } = look;
   const first = top - 8;
   const room = isNarrow(look) ? 130 : LABELS.columns;
+  const [rowTitle, columnTitle] = axisNames(chart);
   return [
-    label(look, look.margin, first, `${plain(chart.rowAxis)} ↓`, {
+    label(look, look.margin, first, rowTitle, {
       fill: scheme.text2,
       room: left - look.margin - 14,
     }),
-    label(look, look.margin, first - 16, `${plain(chart.columnAxis)} →`, {
+    label(look, look.margin, first - 16, columnTitle, {
       fill: scheme.text2,
       room: left - look.margin - 14,
     }),
@@ -273,14 +283,14 @@ function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots
     const [row, column] = key.split(' ').map(Number) as [number, number];
     const [x, y] = [left + column * wide, tops[row]!];
     const title = `${rows[row]!.name}, ${columns[column]!.name}: ${write(value)}`;
-    if (isDots) {
+    const isRest = rows[row]!.isRest || columns[column]!.isRest;
+    if (isDots && !isRest) {
       const [centre, middle] = [x + wide / 2, y + ROW / 2];
       const flow = flows.get(`${rows[row]!.members[0]} ${columns[column]!.members[0]}`);
       const fill = scheme.categorical[0]!;
       if (flow) return flowArrows(look, flow, [centre, middle], wide, { fill, title });
       return [{ kind: 'circle', x: centre, y: middle, radius: 5, fill, title }];
     }
-    const isRest = rows[row]!.isRest || columns[column]!.isRest;
     const fill = isRest ? scheme.sunken : fillOf({ step: stepOf(value) }, look);
     const rect: Mark = {
       kind: 'rect',

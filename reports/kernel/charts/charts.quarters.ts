@@ -15,6 +15,8 @@ const ROW = 30;
 const MOST = 24;
 /** Number of groups up to which each phase has its own row. */
 const BY_PHASE = 4;
+/** Least number of quarters. */
+const FEWEST = 5;
 
 interface Row {
   name: string;
@@ -36,15 +38,25 @@ export function layoutRoadmapCounts(
     'quarter',
     0,
   );
-  const quarters: number[] = [];
+  let quarters: number[] = [];
   for (
     let time = start;
     time < period.to && quarters.length < (isNarrow(look) ? 10 : 24);
     time = spanAfter(time, 'quarter', 1)
   )
     quarters.push(time);
+  const nameRoom = (rows: Row[]) =>
+    Math.min(
+      width * 0.3,
+      Math.max(90, ...rows.map(({ name }) => textWidth(plain(name), LABEL, weight.title) + 34)),
+    );
+  const right = width - margin - 52;
+  const all = rowsOf(chart, look, quarters);
+  const numbers = all.flatMap(({ counts }) => counts.map((count) => formatCount(count, look.workspace)));
+  const widest = Math.max(...numbers.map((text) => textWidth(text, 11))) + 3;
+  quarters = quarters.slice(0, Math.max(FEWEST, Math.floor((right - margin - nameRoom(all) - 8) / widest)));
+  const rows = rowsOf(chart, look, quarters);
   const end = spanAfter(quarters.at(-1)!, 'quarter', 1);
-  const rows = rowsOf(chart, look, quarters, end);
   const outside = chart.items
     .flatMap(({ dates }) => dates)
     .filter((date) => date && (Date.parse(date) < start || Date.parse(date) >= end)).length;
@@ -53,12 +65,8 @@ export function layoutRoadmapCounts(
     outside > 0 ? chartText(look.workspace, 'quarters.outside', { count: outside }) : undefined,
   );
   const head = heading(look, { title: chart.title, note });
-  const names = Math.min(
-    width * 0.3,
-    Math.max(90, ...rows.map(({ name }) => textWidth(plain(name), LABEL, weight.title) + 34)),
-  );
+  const names = nameRoom(rows);
   const left = margin + names + 8;
-  const right = width - margin - 52;
   const wide = (right - left) / quarters.length;
   const top = head.bottom + 36;
   const marks: Mark[] = [];
@@ -151,7 +159,8 @@ function quarterNames(look: Look, quarters: number[], left: number, wide: number
 }
 
 /** Groups, and the phases of each if there are few groups; phases without a change in the period are left out. */
-function rowsOf(chart: RoadmapChart, { workspace }: Look, quarters: number[], end: number): Row[] {
+function rowsOf(chart: RoadmapChart, { workspace }: Look, quarters: number[]): Row[] {
+  const end = spanAfter(quarters.at(-1)!, 'quarter', 1);
   const groups = chart.groups ?? [
     { key: undefined, name: chartText(workspace, 'quarters.all'), paint: undefined },
   ];

@@ -72,17 +72,18 @@ export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
   );
   const period = periodOf(chart);
   const outside = chart.items.filter(({ dates }) => isOutside(dates, period)).length;
-  const note =
-    outside > 0
-      ? withNote(chart.note, chartText(look.workspace, 'roadmap.outside', { count: outside }))
-      : chart.note;
+  const note = [
+    chart.note,
+    chart.items.length > 1 ? chartText(look.workspace, 'roadmap.order') : undefined,
+    outside > 0 ? chartText(look.workspace, 'roadmap.outside', { count: outside }) : undefined,
+  ].reduce(withNote, undefined);
   const head = heading(look, { title: chart.title, note }, chart.items.length > 0 ? legend : []);
   const description = chartText(look.workspace, 'roadmap.description', { count: chart.items.length });
   if (chart.items.length === 0) {
     return {
       width,
       height: head.bottom + 40,
-      marks: [...head.marks, nothing(look, head.bottom)],
+      marks: [...head.marks, nothing(look, head.bottom, chart.empty)],
       description,
     };
   }

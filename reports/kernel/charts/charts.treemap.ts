@@ -20,11 +20,15 @@ const PADDING = 6;
 const WIDER = { groups: 1.5, tiles: 2.2 };
 /** Minimum length of a truncated name. */
 const MIN_LETTERS = 4;
+/** Area of a tile in square pixels in which a name has room; smaller ones are combined. */
+const NAMED_AREA = 1_100;
 
 interface Tile {
   id?: string;
   name: string;
   value: number;
+  /** How many items it combines. */
+  count?: number;
 }
 
 interface Group {
@@ -59,7 +63,7 @@ export function layoutTreemap(chart: TreemapChart, look: Look): Picture {
     return {
       width,
       height: head.bottom + 40,
-      marks: [...head.marks, nothing(look, head.bottom)],
+      marks: [...head.marks, nothing(look, head.bottom, chart.empty)],
       description,
     };
   const room = width - 2 * margin;
@@ -69,7 +73,8 @@ export function layoutTreemap(chart: TreemapChart, look: Look): Picture {
   const space = { x: margin, y: head.bottom, width: room, height };
   const largest = Math.max(...groups.flatMap(({ tiles }) => tiles.map(({ value }) => value)));
   const marks: Mark[] = [];
-  const draw = (tiles: Tile[], area: Area) => {
+  const draw = (all: Tile[], area: Area) => {
+    const tiles = withRoom(all, area, workspace);
     const pieces = divideArea(
       tiles.map(({ value }) => value),
       area,
@@ -145,10 +150,28 @@ function groupsOf(chart: TreemapChart, { workspace }: Look): Group[] {
 function tilesOf(items: Tile[], most: number, language: InLanguage): Tile[] {
   const ranked = items.toSorted((a, b) => b.value - a.value);
   if (ranked.length <= most) return ranked;
-  const rest = ranked.slice(most - 1);
+  return combined(ranked.slice(0, most - 1), ranked.slice(most - 1), language);
+}
+
+function combined(own: Tile[], rest: Tile[], language: InLanguage): Tile[] {
   const value = rest.reduce((sum, item) => sum + item.value, 0);
-  const others = { name: chartText(language, 'other', { count: rest.length }), value };
-  return [...ranked.slice(0, most - 1), others].sort((a, b) => b.value - a.value);
+  const count = rest.reduce((sum, item) => sum + (item.count ?? 1), 0);
+  const others = { name: chartText(language, 'other', { count }), value, count };
+  return [...own, others].sort((a, b) => b.value - a.value);
+}
+
+/** Combines the tiles whose names have no room. */
+function withRoom(tiles: Tile[], { width, height }: Area, language: InLanguage): Tile[] {
+  const total = tiles.reduce((sum, { value }) => sum + value, 0);
+  const isSmall = ({ value }: Tile) => (value / total) * width * height < NAMED_AREA;
+  const small = tiles.filter(isSmall);
+  return small.length < 2
+    ? tiles
+    : combined(
+        tiles.filter((tile) => !isSmall(tile)),
+        small,
+        language,
+      );
 }
 
 const shrink = ({ x, y, width, height }: Area, by: number): Area => ({

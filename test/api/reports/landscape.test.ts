@@ -314,5 +314,5 @@ it('files have all groups, also those that a response of many omits', async () =
   const csv = await admin.get(`${path}&table=groups`, { accept: 'text/csv' });
   expect(csv.text.trim().split('\r\n')).toHaveLength(5_002);
   const { text } = await admin.get(path, { accept: 'image/svg+xml' });
-  expect(text).toContain('The 60 largest of 5,00');
+  expect(text).toContain('The first 60 of 5,001 are drawn');
 });

@@ -55,9 +55,10 @@ it('boxes of more than 60 areas show the largest, and the others as one', () => 
     boxes({ gaps: true, boxes: [{ ...areas[2]!, id: 'x', name: 'Ungrouped', isLast: true }, ...areas] }),
   );
   expect(texts.filter((text) => /^Area \d+$/.test(text))).toHaveLength(60);
-  expect(texts).toContain('41 others');
-  expect(texts).toContain('8 applications · 34 gaps');
-  expect(texts.join(' ')).toContain('The 60 largest of 101');
+  expect(texts).toContain('Ungrouped');
+  expect(texts).toContain('40 others');
+  expect(texts).toContain('6 applications · 34 gaps');
+  expect(texts.join(' ')).toContain('The 60 largest of 100');
   const few = textsOf(boxes({ boxes: [{ ...areas[2]!, name: 'Ungrouped', isLast: true }, areas[5]!] }));
   expect(few.indexOf('Ungrouped')).toBeGreaterThan(few.indexOf('Area 5'));
 });
@@ -178,7 +179,7 @@ it('a long roadmap combines what has no further date', () => {
   expect(texts).toContain('72 active, 3 end of life');
   const next = textsOf({ ...chart, most: 5 });
   expect(next.filter((text) => text.startsWith('Card '))).toHaveLength(5);
-  expect(next).toContain('The first 5 of 80 are drawn; all are in the tables');
+  expect(next).toContain('The first 5 of 80 are drawn; all are in the tables · Next change first');
 });
 
 it('a roadmap says how many cards lie outside of its axis', () => {
@@ -197,7 +198,7 @@ it('a roadmap says how many cards lie outside of its axis', () => {
     ],
     today: '2026-06-30',
   };
-  expect(textsOf(chart)).toContain('2 cards lie outside of the drawn years');
+  expect(textsOf(chart)).toContain('Next change first · 2 cards lie outside of the drawn years');
 });
 
 it('a matrix groups a line with those below it, and puts empty lines last', () => {
