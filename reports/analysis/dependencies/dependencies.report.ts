@@ -307,15 +307,18 @@ function dependenciesChart(
   const { edges, total_nodes } = graph;
   const near = sortNodes(graph, center_id);
   const center = center_id === undefined ? undefined : near.find(({ id }) => id === center_id);
+  // cards that are drawn without a relation say nothing
+  const isEmpty = center_id === undefined && edges.length === 0;
   return {
     kind: 'graph',
+    ...(isEmpty && { empty: reportText(context, 'dependencies.empty') }),
     title: titleOf(type, center?.name, context),
     note: center
       ? reportText(context, 'dependencies.near', { count: near.length - 1, depth })
       : reportText(context, 'dependencies.note', { count: total_nodes ?? near.length }),
-    ...layersOfTypes(near, edges, center, context),
+    ...layersOfTypes(isEmpty ? [] : near, edges, center, context),
     edges: edges.map(({ source, target, flow }) => ({ source, target, ...(flow ? { flow } : {}) })),
-    ...(total_nodes === undefined ? {} : { total: total_nodes }),
+    ...(total_nodes === undefined || isEmpty ? {} : { total: total_nodes }),
   };
 }
 

@@ -202,7 +202,9 @@ function stakeholderDirectoryChart(result: Result, context: ChartContext): Chart
   return {
     kind: 'bars',
     title: reportText(context, 'stakeholders.title'),
-    note: types === '' ? note : reportText(context, 'stakeholders.unheld', { people: note, types }),
+    ...(people.size === 0
+      ? { empty: reportText(context, 'stakeholders.empty') }
+      : { note: types === '' ? note : reportText(context, 'stakeholders.unheld', { people: note, types }) }),
     itemAxis: reportText(context, 'stakeholders.person'),
     valueAxis: reportText(context, 'stakeholders.onCards'),
     unit: 'count',

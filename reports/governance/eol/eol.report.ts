@@ -261,6 +261,9 @@ const LISTED = 12;
 
 /** Cards by the quarter in which they end, by type, and the next ends with the number of applications that depend on them. */
 function eolChart({ items, summary }: Result, context: ChartContext): Chart {
+  const title = reportText(context, 'eol.title');
+  if (items.length === 0)
+    return { kind: 'list', title, columns: [], rows: [], empty: reportText(context, 'eol.empty') };
   const now = Date.parse(context.today);
   const types = [...new Set(items.map(({ type }) => type))];
   const first = spanAfter(now, 'quarter', -QUARTERS.past);
@@ -287,7 +290,7 @@ function eolChart({ items, summary }: Result, context: ChartContext): Chart {
   const shown = columns.filter(({ apart, values }) => !apart || values.some((value) => value > 0));
   return {
     kind: 'panels',
-    title: reportText(context, 'eol.title'),
+    title,
     note: reportText(context, 'eol.note', {
       count: items.length,
       past: summary.eol,

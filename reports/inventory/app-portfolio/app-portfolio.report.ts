@@ -6,7 +6,13 @@ import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shap
 import { embed, fragment } from '../../../platform/database.ts';
 import { literal } from '../../../platform/literals.ts';
 import { entireTable, type Snapshot, snapshotOn } from '../../../platform/snapshot.ts';
-import { type ChartContext, phaseLegend, phaseOn, typeNames } from '../../kernel/charts/charts.labels.ts';
+import {
+  type ChartContext,
+  phaseLegend,
+  phaseOn,
+  typeNames,
+  WELL_FILLED,
+} from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { ReportBody } from '../../kernel/report.body.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -230,16 +236,22 @@ interface Item {
   organizations: { id: string; name: string }[];
 }
 
-/** One bar per organization with its related cards, stacked by lifecycle phase. */
+/** Maximum number of bars. */
+const MOST = 60;
+
+/** One bar per organization with its related cards, stacked by lifecycle phase; by phase alone if few cards have one. */
 function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartContext): Chart {
   const legend = phaseLegend(context);
   const phases = legend.map(({ name }) => name);
   const NONE = reportText(context, 'appPortfolio.none');
   const bars = new Map<string, { name: string; values: number[] }>();
-  let cards = 0;
+  const counts = phases.map(() => 0);
+  let [cards, having] = [0, 0];
   for (const { lifecycle, organizations } of items) {
     cards += 1;
     const phase = phases.indexOf(phaseOn(lifecycle, context));
+    counts[phase]! += 1;
+    if (organizations.length > 0) having += 1;
     for (const { id, name } of organizations.length > 0 ? organizations : [{ id: NONE, name: NONE }]) {
       const bar = bars.get(id) ?? { name, values: phases.map(() => 0) };
       bar.values[phase]! += 1;
@@ -250,12 +262,14 @@ function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartCo
   const size = ({ values }: { values: number[] }) => values.reduce((sum, value) => sum + value, 0);
   const places = [...bars.values()].reduce((sum, bar) => sum + size(bar), 0);
   const names = typeNames(context, type);
-  if ([...bars.keys()].every((id) => id === NONE)) {
-    const counts = bars.get(NONE)?.values ?? [];
+  if (having < cards * WELL_FILLED || having === 0) {
     return {
       kind: 'bars',
       title: reportText(context, 'appPortfolio.byPhase', names),
-      note: reportText(context, cards > 0 ? 'appPortfolio.noneHas' : 'appPortfolio.cards', { count: cards }),
+      note: reportText(context, cards > 0 ? 'appPortfolio.fewHave' : 'appPortfolio.cards', {
+        count: cards,
+        having,
+      }),
       itemAxis: reportText(context, 'axis.phase'),
       valueAxis: reportText(context, 'axis.cards'),
       unit: 'count',
@@ -265,6 +279,11 @@ function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartCo
       ),
     };
   }
+  const none = bars.get(NONE);
+  bars.delete(NONE);
+  const ranked = [...bars.values()].sort((a, b) => size(b) - size(a));
+  // the cards without an organization are always drawn
+  if (none) ranked.splice(MOST - 1, 0, none);
   return {
     kind: 'bars',
     title: reportText(context, 'appPortfolio.byOrganization', names),
@@ -273,13 +292,11 @@ function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartCo
       places,
     }),
     paints: legend.filter((_, phase) => used[phase]).map(({ paint }) => paint),
-    most: 60,
+    most: MOST,
     itemAxis: reportText(context, 'axis.organization'),
     valueAxis: reportText(context, 'axis.cards'),
     unit: 'count',
     series: phases.filter((_, phase) => used[phase]),
-    items: [...bars.values()]
-      .sort((a, b) => Number(a.name === NONE) - Number(b.name === NONE) || size(b) - size(a))
-      .map(({ name, values }) => ({ name, values: values.filter((_, phase) => used[phase]) })),
+    items: ranked.map(({ name, values }) => ({ name, values: values.filter((_, phase) => used[phase]) })),
   };
 }

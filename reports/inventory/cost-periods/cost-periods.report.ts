@@ -255,11 +255,12 @@ export const costPeriodsReport = defineReport({
         type === undefined
           ? title
           : reportText(context, 'costPeriods.ofType', { title, ...typeNames(context, type) }),
-      note: noteOf(result, by, context),
+      ...(items.length > 0 || result.has_earlier || result.has_later
+        ? { note: noteOf(result, by, context) }
+        : { empty: reportText(context, 'costPeriods.empty') }),
       itemAxis: reportText(context, by === 'year' ? 'axis.fiscalYear' : 'axis.month'),
       valueAxis: reportText(context, 'axis.amount'),
       unit: 'currency',
-      empty: reportText(context, 'costPeriods.empty'),
       series,
       items: periods.map((period) => ({
         name: period,

@@ -21,6 +21,7 @@ import {
   fieldLabel,
   typeLabel,
   typeNames,
+  WELL_FILLED,
 } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, TreemapChart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
@@ -127,13 +128,24 @@ function partsOf({ ctx, params, visible }: ReportInput<Params>) {
   return { tables, joins, cost, group, groupId, ownGroup };
 }
 
-/** The select field by which a picture is grouped, unless the request says it: a usual one if it is filled, else the best-filled one. */
+/**
+ * The select field by which a picture is grouped, unless the request says it: a usual one if it is filled, else the best-filled
+ * one; none if too few of the cards with costs have a value.
+ */
 async function filledField({ sql, ctx, params, cards }: ReportInput<Params>): Promise<string | undefined> {
   const type = typeOf(ctx, 'type', params.type);
   const others = { x_axis: '', y_axis: '', size_field: '' };
   const ofType = fragment`c.type = ${type.key} and ${embed(cards)}`;
   const { color_field: key } = await chooseFields(sql, ctx, type, ofType, others);
-  return type.fields.get(key ?? '')?.type === 'single_select' ? key! : undefined;
+  if (type.fields.get(key ?? '')?.type !== 'single_select') return undefined;
+  const priced =
+    params.aggregate.length > 0
+      ? fragment`true`
+      : fragment`${embed(numberIn('c.attributes', params.cost_field))} <> 0`;
+  const isFilled = await query(sql).value<boolean>`
+    select count(c.attributes -> ${embed(literal(key!))}) > ${WELL_FILLED}::numeric * count(*)
+    from cards c where ${embed(ofType)} and ${embed(priced)}`;
+  return isFilled ? key! : undefined;
 }
 
 /** The common table `priced (id, cost, grp, grp_id)` of the cards with costs, and the SQL of their groups' sums. */
@@ -275,7 +287,7 @@ export function costTreemapChart(
     return {
       kind: 'bars',
       title,
-      note,
+      ...(items.length > 0 ? { note } : { empty: reportText(context, 'cost.empty') }),
       itemAxis: typeLabel(context, type),
       valueAxis: label,
       unit: 'currency',
@@ -294,7 +306,7 @@ export function costTreemapChart(
       group_by === undefined
         ? title
         : reportText(context, 'title.by', { what: title, field: groupLabel(context, type, group_by) }),
-    note,
+    ...(items.length > 0 ? { note } : { empty: reportText(context, 'cost.empty') }),
     valueAxis: label,
     unit: 'currency',
     // negative costs have no area

@@ -60,7 +60,9 @@ function costChart(
   return {
     kind: 'bars',
     title: reportText(context, 'cost.title', typeNames(context, type)),
-    note: reportText(context, 'cost.note', { count: items.length }),
+    ...(items.length > 0
+      ? { note: reportText(context, 'cost.note', { count: items.length }) }
+      : { empty: reportText(context, 'cost.empty') }),
     itemAxis: typeLabel(context, type),
     valueAxis: reportText(context, 'cost.sum'),
     unit: 'currency',

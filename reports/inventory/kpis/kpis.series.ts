@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { query } from '../../../platform/database.ts';
 import type { InLanguage } from '../../kernel/charts/charts.texts.ts';
-import type { Chart, LinesChart } from '../../kernel/charts/charts.types.ts';
+import type { Chart, LinesChart, Paint } from '../../kernel/charts/charts.types.ts';
 import { reportText } from '../../kernel/report.texts.ts';
 import type { Figures } from './kpis.figures.ts';
 
@@ -57,33 +57,44 @@ export function kpiChart({ points, total }: KpiSeries, context: InLanguage): Cha
     valueAxis: string,
     unit: LinesChart['unit'],
     series: Record<string, (figures: Figures) => number | undefined>,
+    paints: Paint[] = [],
   ): LinesChart & { wide: boolean } => ({
     kind: 'lines',
     title,
-    empty: reportText(context, 'kpis.empty'),
     wide: true,
     valueAxis,
     unit,
     times: points.map(({ at }) => at),
-    series: Object.entries(series).map(([name, of]) => ({
+    series: Object.entries(series).map(([name, of], at) => ({
       name,
+      ...(paints[at] && { paint: paints[at] }),
       values: points.map(({ figures }) => (figures === null ? null : (of(figures) ?? 0))),
     })),
   });
+  const title = reportText(context, 'kpis.title');
+  if (drawn === 0)
+    return { kind: 'list', title, columns: [], rows: [], empty: reportText(context, 'kpis.empty') };
   const [cards, all] = [reportText(context, 'axis.cards'), reportText(context, 'kpis.all')];
   return {
     kind: 'panels',
-    title: reportText(context, 'kpis.title'),
+    title,
     ...(note === undefined ? {} : { note }),
     panels: [
       lines(cards, cards, 'count', { [all]: ({ total_cards }) => total_cards }),
       lines(reportText(context, 'dashboard.quality'), reportText(context, 'axis.dataQuality'), 'percent', {
         [all]: ({ avg_data_quality }) => avg_data_quality,
       }),
-      lines(reportText(context, 'kpis.approval'), cards, 'count', {
-        [reportText(context, 'dashboard.approved')]: ({ approval_statuses }) => approval_statuses.APPROVED,
-        [reportText(context, 'dashboard.broken')]: ({ approval_statuses }) => approval_statuses.BROKEN,
-      }),
+      lines(
+        reportText(context, 'kpis.approval'),
+        cards,
+        'count',
+        {
+          [reportText(context, 'dashboard.approved')]: ({ approval_statuses }) => approval_statuses.APPROVED,
+          [reportText(context, 'dashboard.broken')]: ({ approval_statuses }) => approval_statuses.BROKEN,
+        },
+        // those of the picture of the administration
+        [{ tone: 'ok' }, { quality: 1 }],
+      ),
     ],
   };
 }

@@ -176,7 +176,20 @@ function portfolioChart(result: Result, type: string, context: ChartContext): Ch
     kind: 'bubbles',
     itemAxis: typeLabel(context, type),
     title: reportText(context, 'portfolio.title', typeNames(context, type)),
-    note: noteOf(result, placed.length, type, context),
+    note: reportText(
+      context,
+      missing === 0 ? 'portfolio.note' : isSparse ? 'portfolio.sparse' : 'portfolio.lacks',
+      {
+        shown: placed.length,
+        total: items.length,
+        missing,
+        fieldX: fieldLabel(context, type, x_axis),
+        filledX: fields.x_axis.filled,
+        fieldY: fieldLabel(context, type, y_axis),
+        filledY: fields.y_axis.filled,
+      },
+    ),
+    empty: reportText(context, 'portfolio.empty'),
     x: fieldAxis(context, type, x_axis),
     y: fieldAxis(context, type, y_axis),
     ...(isSized && {

@@ -115,9 +115,13 @@ function roadmapChart(
       type === undefined
         ? reportText(context, 'roadmap.title')
         : reportText(context, 'roadmap.ofType', typeNames(context, type)),
-    note: grouping
-      ? reportText(context, 'roadmap.grouped', { count: cards.length, undated, group: grouping.name })
-      : reportText(context, 'roadmap.note', { count: cards.length, undated }),
+    ...(cards.length === 0
+      ? { empty: reportText(context, 'roadmap.empty') }
+      : {
+          note: grouping
+            ? reportText(context, 'roadmap.grouped', { count: cards.length, undated, group: grouping.name })
+            : reportText(context, 'roadmap.note', { count: cards.length, undated }),
+        }),
     itemAxis: type === undefined ? reportText(context, 'axis.card') : typeLabel(context, type),
     phases: phaseLegend(context).slice(0, phaseKeys.length),
     today: context.today,

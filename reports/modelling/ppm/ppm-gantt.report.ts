@@ -267,7 +267,11 @@ function ppmGanttChart(items: Item[], group_by: string | undefined, context: Cha
   return {
     kind: 'roadmap',
     title: reportText(context, 'ppm.plan', typeNames(context, INITIATIVE)),
-    note: reportText(context, left > 0 ? 'ppm.datedLeft' : 'ppm.dated', { count: dated.length, left }),
+    ...(dated.length === 0
+      ? { empty: reportText(context, 'ppm.noDates') }
+      : {
+          note: reportText(context, left > 0 ? 'ppm.datedLeft' : 'ppm.dated', { count: dated.length, left }),
+        }),
     itemAxis: typeLabel(context, INITIATIVE),
     phases: [
       { name: reportText(context, 'ppm.span'), paint: 'accent' },
