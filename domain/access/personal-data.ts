@@ -83,6 +83,21 @@ const queries: Record<string, string> = {
   notifications: `select json_build_object('id', n.id, 'type', n.type, 'title', n.title, 'message', n.message,
       'created_at', utc(n.created_at)) as item
     from notifications n where n.user_id = ?::uuid order by n.id desc`,
+  channels: `select json_build_object('id', c.id, 'name', c.name, 'kind', c.kind, 'host', c.host,
+      'is_shared', c.is_shared, 'notifies', c.notifies, 'status', c.status, 'created_at', utc(c.created_at)) as item
+    from channels c where c.owner_id = ?::uuid order by c.id desc`,
+  saved_views: `select json_build_object('id', b.id, 'name', b.name, 'card_type', b.card_type, 'filters', b.filters,
+      'columns', b.columns, 'sort', b.sort, 'visibility', b.visibility, 'created_at', utc(b.created_at)) as item
+    from bookmarks b where b.owner_id = ?::uuid order by b.id desc`,
+  saved_reports: `select json_build_object('id', s.id, 'name', s.name, 'description', s.description,
+      'report_type', s.report_type, 'config', s.config, 'visibility', s.visibility,
+      'created_at', utc(s.created_at)) as item
+    from saved_reports s where s.owner_id = ?::uuid order by s.id desc`,
+  schedules: `select json_build_object('id', e.id, 'name', e.name, 'cron', j.cron, 'time_zone', j.time_zone,
+      'request', e.request, 'report', e.report, 'destination', e.destination,
+      'created_at', utc(e.created_at)) as item
+    from extraction_schedules e join job_schedules j on j.key = e.schedule_key
+    where e.owner_id = ?::uuid order by e.id desc`,
   sign_ins: `select json_build_object('event_type', e.event_type, 'at', utc(e.at),
       'address', e.data ->> 'address') as item
     from events e where e.user_id = ?::uuid and e.event_type in ('auth.login', 'auth.login_failed', 'auth.registered')

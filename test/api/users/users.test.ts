@@ -310,23 +310,6 @@ describe('many users at once', () => {
   });
 });
 
-it('personal data is read by the person and by administrators, without secrets', async () => {
-  const who = await person(t);
-  const token = bearer((await loginAs(t, who)).body.access_token);
-  await t.anonymous.post('/api/v1/tokens', { name: 'Mine' }, token);
-  const url = `/api/v1/accounts/${who.id}/personal-data`;
-  const own = await t.anonymous.get(url, token);
-  expect(own.body).toMatchObject({
-    account: { id: who.id, email: who.email },
-    tokens: [{ name: 'Mine' }],
-    sign_ins: [{ event_type: 'auth.login', address: '127.0.0.1' }],
-    writes: { 'api_token.created': 1, 'auth.login': 1 },
-  });
-  expect(own.text).not.toMatch(/scrypt|hash/);
-  expect((await admin.get(url)).body.account.id).toBe(who.id);
-  await expectProblem(inviter.get(url), 403, 'admin.users');
-});
-
 it('deleting a user ends the roles on cards with their events, and leaves the history', async () => {
   const author = await person(t);
   const token = bearer((await loginAs(t, author)).body.access_token);
