@@ -3,8 +3,8 @@ import { EstateError } from '../../platform/errors.ts';
 import { clientOf } from '../../platform/outbound.rules.ts';
 
 /**
- * Requests allowed in one minute, counted by network address and by account name; for MCP messages by account, for
- * requests to web portals by address.
+ * Requests allowed in one minute, counted by network address and by account name; for MCP messages and test messages to
+ * channels by account, for requests to web portals by address.
  */
 export const throttleLimits = {
   login: 10,
@@ -14,6 +14,7 @@ export const throttleLimits = {
   sso: 20,
   mcp: 600,
   portal: 300,
+  channel: 10,
 } as const;
 
 export type Throttled = keyof typeof throttleLimits;

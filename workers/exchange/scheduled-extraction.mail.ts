@@ -175,12 +175,18 @@ async function figureLines(
     new Intl.NumberFormat(of.language ?? 'en', {
       maximumFractionDigits: unit === 'currency' ? 0 : 1,
       ...(unit === 'currency' ? { style: 'currency', currency } : {}),
-      ...(unit === 'percent' ? { style: 'unit', unit: 'percent' } : {}),
+      ...(unit === 'percent' && !sign ? { style: 'unit', unit: 'percent' } : {}),
       ...(sign ? { signDisplay: 'exceptZero' } : {}),
     }).format(value);
+  /** The difference of two percentages is in points. */
+  const changeOf = (change: number, unit: KeyFigure['unit']) => {
+    const text = write(change, unit, true);
+    if (unit !== 'percent') return text;
+    return reportText(of, 'mail.points', { change: text, count: Math.abs(Math.round(change * 10) / 10) });
+  };
   const items = (figures ?? []).map(({ key, name, value, unit }) => {
     const old = before?.figures.find((one) => one.key === key);
-    const change = old ? ` (${write(value - old.value, unit, true)})` : '';
+    const change = old ? ` (${changeOf(value - old.value, unit)})` : '';
     return { title: name, text: `${write(value, unit, false)}${change}` };
   });
   return { items, since: before?.slot };

@@ -25,6 +25,7 @@ import {
   hasNewerRun,
   lockFailedRun,
   makeRunFiles,
+  recordFailedAttempt,
   runNames,
 } from '../../reports/exchange/schedules/extraction-runs.store.ts';
 import {
@@ -48,7 +49,10 @@ export const scheduledExtractionProcessor = processes(
       return started;
     });
     if (!run) return { message: 'the schedule is gone', result: null };
-    const result = await carryOut(job, services, run);
+    const result = await carryOut(job, services, run).catch(async (error) => {
+      if (error instanceof EstateError) await recordFailedAttempt(services.db, run.id, error);
+      throw error;
+    });
     await removeOutdated(services, run.schedule_id).catch((error) =>
       job.ctx.log.warn({ err: error }, 'old files of the extraction could not be removed'),
     );

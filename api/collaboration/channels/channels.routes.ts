@@ -30,8 +30,9 @@ export function registerChannelRoutes(app: App, services: Services): void {
   routes.post('createChannel', '/api/v1/channels', {
     summary: 'Add a channel of Slack or Microsoft Teams',
     description:
-      'The address is that of an incoming webhook of Slack, or of a webhook of Workflows in Teams; other hosts need OUTBOUND_ALLOW and the permission admin.settings. It is stored encrypted and never returned.',
+      'The address is that of an incoming webhook of Slack, or of a webhook of Workflows in Teams; other hosts need OUTBOUND_ALLOW and the permission admin.settings. It is stored encrypted and never returned. A person can have 20 channels, a workspace 1,000.',
     permissionNote,
+    errors: ['limit_reached'],
     body: ChannelCreateBody,
     responses: created('The channel', ChannelSchema),
     handler: ({ ctx, body }) => createChannel(ctx, services, body),
@@ -62,7 +63,8 @@ export function registerChannelRoutes(app: App, services: Services): void {
   routes.post('testChannel', '/api/v1/channels/:id/test', {
     summary: 'Send a test message to a channel',
     permissionNote,
-    errors: ['wrong_state'],
+    description: 'At most ten a minute from one person.',
+    errors: ['wrong_state', 'too_many_requests'],
     responses: {
       202: { description: 'The message will be sent', schema: object({ accepted: Type.Literal(true) }) },
     },

@@ -44,7 +44,7 @@ const RunStatus = Choice(['queued', 'running', 'succeeded', 'failed', 'cancelled
 const RunError = Nullable(
   object(
     { code: Type.String(), message: Type.String() },
-    { description: 'Why it failed, or to whom a succeeded run was not sent' },
+    { description: 'Why it failed, while it runs its last attempt; or to whom a succeeded run was not sent' },
   ),
 );
 

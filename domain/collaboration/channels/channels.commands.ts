@@ -3,6 +3,7 @@ import type { SecretBox } from '../../../platform/crypto.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound, requireText } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
+import { throttle } from '../../access/access.throttle.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
@@ -94,7 +95,24 @@ export async function readChannel(ctx: Ctx, id: string): Promise<JsonText> {
   return await readText(ctx, ctx.db, id);
 }
 
-/** Adds a channel. @throws EstateError `forbidden`, `validation_failed`. */
+/** The most channels of one person, and of all. */
+export const MOST_CHANNELS = { own: 20, all: 1_000 };
+
+/** @throws EstateError `limit_reached`. */
+async function requireRoom(ctx: Ctx, { sql }: Work): Promise<void> {
+  // channels that the owner adds at once are counted one after the other
+  await query(sql).run`select from users where id = ${ctx.caller.userId}::uuid for no key update`;
+  const { own, all } = (await query(sql).row<{ own: number; all: number }>`select count(*)::int as all,
+      (count(*) filter (where owner_id = ${ctx.caller.userId}::uuid))::int as own from channels`)!;
+  if (own >= MOST_CHANNELS.own) {
+    const message = `You can have at most ${MOST_CHANNELS.own} channels; delete one that you do not use.`;
+    throw new EstateError('limit_reached', message);
+  }
+  if (all < MOST_CHANNELS.all) return;
+  throw new EstateError('limit_reached', `A workspace can have at most ${MOST_CHANNELS.all} channels.`);
+}
+
+/** Adds a channel. @throws EstateError `forbidden`, `limit_reached`, `validation_failed`. */
 export async function createChannel(
   ctx: Ctx,
   tools: ChannelTools,
@@ -105,6 +123,7 @@ export async function createChannel(
   const { url, ...given } = input;
   check(given);
   return await command(ctx, async (work) => {
+    await requireRoom(ctx, work);
     const id = await newId(work.sql);
     const address = addressColumns(ctx, tools, id, input.kind, url);
     const values = {
@@ -153,8 +172,13 @@ export async function deleteChannel(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Sends a message that tells that the channel works. @throws EstateError `forbidden`, `not_found`, `wrong_state`. */
+/**
+ * Sends a message that tells that the channel works.
+ * @throws EstateError `forbidden`, `not_found`, `too_many_requests`, `wrong_state`.
+ */
 export async function testChannel(ctx: Ctx, id: string): Promise<void> {
+  requirePermission(ctx.caller, OWN);
+  await throttle(ctx.db, 'channel', [`user ${ctx.caller.userId}`]);
   await command(ctx, async (work) => {
     const channel = await locked(ctx, work, id);
     if (channel.status === 'paused')

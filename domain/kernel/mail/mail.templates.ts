@@ -59,7 +59,10 @@ export function appUrl(base: string, path: string): string | undefined {
   return `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
 }
 
-/** A date `YYYY-MM-DD` in the workspace's format (`DD`, `MM`, `MMM`, `MMMM`, `YYYY`) with months in the language. */
+/**
+ * A date `YYYY-MM-DD` in the workspace's format, with months in the language. In German, formats that name the month without
+ * a dot, which are those of English, are `DD.MM.YYYY`.
+ */
 export function formatDate(date: string, format: string, locale: string): string {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)/.exec(date) ?? [];
   if (!year || !month || !day) return date;
@@ -72,12 +75,16 @@ export function formatDate(date: string, format: string, locale: string): string
       return new Intl.DateTimeFormat('en', { month: style, timeZone: 'UTC' }).format(at);
     }
   };
+  const isForeign = /^de\b/i.test(locale) && /MMM/.test(format) && !format.includes('.');
   const parts: Record<string, () => string> = {
     YYYY: () => year,
+    YY: () => year.slice(-2),
     MMMM: () => monthName('long'),
     MMM: () => monthName('short'),
     MM: () => month,
+    M: () => String(Number(month)),
     DD: () => day,
+    D: () => String(Number(day)),
   };
-  return format.replace(/YYYY|MMMM|MMM|MM|DD/g, (part) => parts[part]!());
+  return (isForeign ? 'DD.MM.YYYY' : format).replace(/YYYY|YY|M{1,4}|DD?/g, (part) => parts[part]!());
 }

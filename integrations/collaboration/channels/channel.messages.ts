@@ -51,7 +51,9 @@ export function slackMessage({
   const section = (text: object, fields?: object[]) => ({ type: 'section', text, ...(fields && { fields }) });
   const left = items.length - shown.length;
   return {
+    // what notifications show in place of the blocks
     text: slackText(heading, SLACK.text),
+    mrkdwn: false,
     blocks: [
       { type: 'header', text: plain(heading, SLACK.header) },
       ...said.map((text) => section(plain(text, SLACK.text))),

@@ -114,11 +114,22 @@ export async function beginRun(sql: Knex.Transaction, job: RunJob): Promise<Extr
      )
      update extraction_runs r set file_id = null, manifest_id = null, started_at = null from stale s where r.id = s.id`;
   const rows = await query(sql)
-    .rows`update extraction_runs r set status = 'running', attempts = r.attempts + 1, error = null, finished_at = null,
+    .rows`update extraction_runs r set status = 'running', attempts = r.attempts + 1, finished_at = null,
        started_at = coalesce(r.started_at, clock_timestamp()), destination = e.destination
      from extraction_schedules e where r.job_id = ${job.id} and e.id = r.schedule_id
      returning ${embed(withSchedule)}`;
   return rows[0];
+}
+
+/** Records why an attempt of a run has failed; shown until the run ends. */
+export async function recordFailedAttempt(
+  sql: Sql,
+  id: string,
+  { code, message }: EstateError,
+): Promise<void> {
+  await sql('extraction_runs')
+    .where({ id, status: 'running' })
+    .update({ error: JSON.stringify({ code, message }) });
 }
 
 /** Whether a later run of the schedule has succeeded; its files remain the latest. */

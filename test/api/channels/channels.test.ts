@@ -1,3 +1,4 @@
+import { MOST_CHANNELS } from '../../../domain/collaboration/channels/channels.commands.ts';
 import { slackMessage, teamsMessage } from '../../../integrations/collaboration/channels/channel.messages.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { startChat } from '../../emulators/chat.ts';
@@ -65,6 +66,22 @@ it('takes only addresses of its service', async () => {
   await expectInvalid(member.post(base, slack()), 'url refused_address');
   await expectProblem(member.post(base, slack({ is_shared: true })), 403);
   await expectInvalid(admin.post(base, slack({ is_shared: true, notifies: true })), 'notifies not_offered');
+});
+
+it('is one of a bounded number, and is tested ten times a minute', async () => {
+  const many = await t.as('member', 'many');
+  const address = 'https://hooks.slack.com/services/T/B/x';
+  for (let n = 0; n < MOST_CHANNELS.own; n += 1) await many.create(base, slack({ url: address }));
+  const refused = await many.post(base, slack({ url: address }));
+  expect([refused.status, refused.body.code]).toEqual([409, 'limit_reached']);
+  expect(refused.body.detail).toContain('at most 20 channels');
+  const tester = await t.as('admin', 'tester');
+  const { id } = await tester.create(base, slack());
+  for (let n = 0; n < 10; n += 1) await ok(tester.post(`${base}/${id}/test`), 202);
+  const late = await tester.post(`${base}/${id}/test`);
+  expect([late.status, late.body.code]).toEqual([429, 'too_many_requests']);
+  expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
+  await until('the messages', async () => chat.taken.length === 10);
 });
 
 it('waits where it is asked to, and is sent once', async () => {
@@ -194,6 +211,11 @@ it('fits into the limits of both services, and formats nothing that others have 
   };
   const sent = JSON.stringify(slackMessage(parts));
   expect(sent).not.toContain('<!channel>');
+  // the text in place of the blocks
+  expect(JSON.parse(sent)).toMatchObject({
+    mrkdwn: false,
+    text: expect.stringContaining('&lt;!channel&gt; &amp;'),
+  });
   expect(JSON.parse(sent).blocks.length).toBeLessThanOrEqual(50);
   expect(Buffer.byteLength(JSON.stringify(teamsMessage(parts)))).toBeLessThanOrEqual(28 * 1024);
   expect(JSON.stringify(teamsMessage(parts))).not.toContain('"TextBlock"');

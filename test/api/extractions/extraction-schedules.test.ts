@@ -230,6 +230,24 @@ describe('a run', () => {
     expect(createHash('sha256').update(body).digest('hex')).toBe(run.sha256);
   });
 
+  it('shows why the last attempt has failed while it is tried again', async () => {
+    const id = await make({ destination: bucket() });
+    let isAway = true;
+    s3.fault = () => (isAway ? { status: 500, body: '<Error/>' } : undefined);
+    const { body: started } = await member.post(`${base}/${id}/run`);
+    const runOfIt = () => ok(member.get(`${base}/${id}/runs/${started.run_id}`));
+    const error = { code: 'upstream_failed', message: expect.stringContaining('responded with 500') };
+    const waiting = await until('the first attempt to fail', async () => {
+      const run = await runOfIt();
+      return run.error && run;
+    });
+    expect(waiting).toMatchObject({ error, finished_at: null });
+    expect((await ok(member.get(`${base}/${id}`))).last_run.error).toEqual(waiting.error);
+    isAway = false;
+    await until('the run to succeed', async () => (await runOfIt()).status === 'succeeded');
+    expect(await runOfIt()).toMatchObject({ error: null, attempts: expect.any(Number) });
+  });
+
   it('extracts what has changed since the last one that was delivered, where that is wished', async () => {
     const id = await make({ incremental: true, request: { format: 'ndjson', types: ['Objective'] } });
     const objective = async (name: string) =>

@@ -159,7 +159,9 @@ describe('a schedule of a report', () => {
     await run(id);
     const second = await mailTo(member.email);
     expect(second.text).toMatch(/- Karten\r?\n {2}3 \(\+1\)\r?\n/);
-    expect(second.text).toContain('In Klammern: die Veränderung seit');
+    expect(second.text).toMatch(/In Klammern: die Veränderung seit \d\d\.\d\d\.\d{4}\./);
+    // a difference of percentages is in points
+    expect(second.text).toMatch(/- Datenqualität\r?\n {2}[\d,]+\s% \([-+−]?[\d,]+ Prozentpunkte?\)/);
   });
 
   it('is read, and changed from an export to a report and back', async () => {

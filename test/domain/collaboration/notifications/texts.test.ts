@@ -34,6 +34,9 @@ describe('a mail', () => {
     expect(formatDate('2026-03-05T10:00:00.000Z', 'DD. MMMM YYYY', 'de')).toBe('05. März 2026');
     expect(formatDate('2026-03-05', 'MM/DD/YYYY', 'en')).toBe('03/05/2026');
     expect(formatDate('2026-03-05', 'MMM DD', 'no such language')).toBe('Mar 05');
+    expect(formatDate('2026-11-30', 'DD MMM YYYY', 'de')).toBe('30.11.2026');
+    expect(formatDate('2026-11-30', 'MMM D, YYYY', 'de-AT')).toBe('30.11.2026');
+    expect(formatDate('2026-11-05', 'D/M/YY', 'de')).toBe('5/11/26');
     expect(formatDate('soon', 'YYYY', 'en')).toBe('soon');
   });
 });
