@@ -1,7 +1,8 @@
 import { createTheme, type MantineColorsTuple, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { radius, schemes, type } from '../../../reports/kernel/charts/charts.tokens.ts';
+import { useTexts } from './messages.tsx';
 import { styleNonce } from './nonce.ts';
 import { cssVariables } from './tokens.ts';
 
@@ -112,9 +113,15 @@ const theme = createTheme({
 
 /** Colours, sizes and Mantine's theme for all pages. */
 export function Theme({ children }: { children: ReactNode }) {
+  const t = useTexts();
+  const named = useMemo(() => {
+    const closeButtonProps = { 'aria-label': t('action.close') };
+    const components = { ...theme.components, Notification: { defaultProps: { closeButtonProps } } };
+    return { ...theme, components };
+  }, [t]);
   return (
     <MantineProvider
-      theme={theme}
+      theme={named}
       defaultColorScheme="auto"
       getStyleNonce={styleNonce}
       cssVariablesResolver={() => cssVariables}
