@@ -1,4 +1,4 @@
-import { type Db, query } from '../../platform/database.ts';
+import { query, type Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { clientOf } from '../../platform/outbound.rules.ts';
 
@@ -29,7 +29,7 @@ export const byAddress = (address: string): string => `address ${clientOf(addres
  * database, so they apply to all processes; a name is counted whether or not the account exists.
  * @throws EstateError `too_many_requests` with `Retry-After` in seconds.
  */
-export async function throttle(db: Db, what: Throttled, names: string[], hits = 1): Promise<void> {
+export async function throttle(db: Sql, what: Throttled, names: string[], hits = 1): Promise<void> {
   const keys = [...new Set(names.map((name) => `${what}:${name.toLowerCase()}`))].sort();
   const rows = await query(db).rows`insert into throttles as t (key, window_start, hits)
      select key, now(), ${hits}::int from unnest(${keys}::text[]) as key

@@ -177,12 +177,11 @@ export async function deleteChannel(ctx: Ctx, id: string): Promise<void> {
  * @throws EstateError `forbidden`, `not_found`, `too_many_requests`, `wrong_state`.
  */
 export async function testChannel(ctx: Ctx, id: string): Promise<void> {
-  requirePermission(ctx.caller, OWN);
-  await throttle(ctx.db, 'channel', [`user ${ctx.caller.userId}`]);
   await command(ctx, async (work) => {
     const channel = await locked(ctx, work, id);
     if (channel.status === 'paused')
       throw new EstateError('wrong_state', 'The channel is paused; resume it first.');
+    await throttle(work.sql, 'channel', [`user ${ctx.caller.userId}`]);
     const app = (await readSetting(work.sql, 'app_title')) || 'Estate';
     const paragraphs = [`Messages of ${app} arrive here.`];
     await enqueueMessages(work.sql, ctx, [{ channel: id, parts: { heading: channel.name, paragraphs } }]);
