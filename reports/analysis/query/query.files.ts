@@ -153,7 +153,7 @@ async function storePicture(
 }
 
 /** Stores all groups of a query as a file, with the time limit of a job. */
-export async function storeQueryGroups(
+async function storeQueryGroups(
   services: Services,
   { ctx, signal }: Pick<RunningJob<unknown>, 'ctx' | 'signal'>,
   query: ReportQuery,
