@@ -137,3 +137,18 @@ test('in German too, a cell opens its cards, an empty report says what to do, an
   expect(problems.filter((problem) => !/ai\/question/.test(problem))).toEqual([]);
   await page.context().close();
 });
+
+test('a saved report says that what it names is gone', async () => {
+  const { page, problems, accessibility } = await visit(browser, origin);
+  const search = { type: 'Application', size_field: 'goneCost' };
+  const config = { path: '/reports/portfolio', search };
+  const saved = { name: 'Old costs', report_type: 'portfolio', visibility: 'public', config };
+  const { id } = await admin.create('/api/v1/saved-reports', saved);
+  await logIn(page, owner.email, `/reports/portfolio?${new URLSearchParams({ ...search, saved: id })}`);
+  const alert = page.getByRole('alert').filter({ hasText: 'no longer exists in the metamodel' });
+  await alert.waitFor();
+  expect(await alert.textContent()).toContain('"goneCost" is not a field of Application');
+  expect(await accessibility()).toEqual([]);
+  expect(problems.splice(0)).toEqual([expect.stringContaining('422')]);
+  await page.context().close();
+});

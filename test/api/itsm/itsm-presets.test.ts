@@ -165,7 +165,7 @@ it('a preset needs its parameters, and its members can be replaced', async () =>
   const create = (more: object) => admin.post(`${syncBase}/connections`, { name: 'x', token: 'x', ...more });
   await expectInvalid(create({ preset: 'unknown' }), 'preset unknown_option');
   await expectInvalid(create({ preset: 'okta-applications' }), 'preset_parameters.domain required');
-  for (const tenant of ['../../evil', 'a/b', 'example', 'x.com?a', '..', 'x.com@evil.org', '0-0'])
+  for (const tenant of ['../../evil', 'a/b', 'example', '..', '.com', 'a..b', 'x.com:443', '0-0'])
     await expectInvalid(
       create({ preset: 'entra-applications', preset_parameters: { tenant } }),
       'preset_parameters.tenant format',

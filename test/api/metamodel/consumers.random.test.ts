@@ -187,6 +187,9 @@ it(`after any of ${CHANGES} changes nothing refers to what is gone unless forced
     const ctx = await systemContext(t.services, 'test');
     for (const { id } of (status === 200 && body.consumers) || []) forced.add(id);
     const { consumers } = await danglingReferences(ctx, db, ctx.metamodel);
+    // answers list the first of them
+    if (status === 200 && body.consumer_count > body.consumers?.length)
+      for (const { id } of consumers) forced.add(id);
     expect(
       consumers.filter(({ id }) => !forced.has(id)),
       `change ${n}`,

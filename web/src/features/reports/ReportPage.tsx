@@ -3,6 +3,7 @@ import { useElementSize, useFullscreenElement, useHotkeys } from '@mantine/hooks
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { ApiError } from '#client';
 import type { Chart } from '../../../../reports/kernel/charts/charts.types.ts';
 import { without } from '../../../../reports/kernel/charts/charts.without.ts';
 import { ChartPicture } from '../../kit/ChartPicture.tsx';
@@ -118,6 +119,7 @@ function ReportView({ report }: { report: Report }) {
       <div className={styles.body} ref={frame} aria-busy={isBusy} data-stale={isBusy && !chart.error}>
         {chart.error && (
           <p role="alert" className={styles.nothing}>
+            {search.saved && isInvalid(chart.error) && `${t('reports.outdated')} `}
             {reasonOf(chart.error)}
           </p>
         )}
@@ -248,6 +250,9 @@ const isEmptyChart = (chart: Chart): boolean =>
   ('items' in chart && chart.items.length === 0) || ('cells' in chart && chart.cells.length === 0);
 
 /** Says which saved report is open, and leads back to it as it was saved. */
+/** Whether parameters name what does not exist, as a saved report may do after a change of the metamodel. */
+const isInvalid = (error: Error): boolean => error instanceof ApiError && error.status === 422;
+
 function SavedBanner({ id }: { id: string }) {
   const t = useTexts();
   const { data: saved } = useQuery(savedReportQuery(id));
