@@ -160,7 +160,7 @@ async function locked(work: Work, ctx: Ctx, id: string) {
 }
 
 /** A write of a saved report, which only its owner may read because it may be private. */
-export function savedReportEvent(before: SavedReportRow | null, after: SavedReportRow | null): EventDraft {
+function savedReportEvent(before: SavedReportRow | null, after: SavedReportRow | null): EventDraft {
   const { id, owner_id, name } = (after ?? before)!;
   return { ...rowEvent('saved_report', before, after, { id, name }), recipient_id: owner_id };
 }

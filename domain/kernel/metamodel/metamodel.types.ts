@@ -80,7 +80,7 @@ const aliasesOf = <T extends TSchema>(key: T) =>
     examples: [[{ key: 'old', deprecation: { since: '2026-02-03', removal: '2026-08-03' } }]],
   });
 /** The former keys of a type. */
-export const TypeAliases = aliasesOf(TypeKey);
+const TypeAliases = aliasesOf(TypeKey);
 export type Alias = { key: string; deprecation: Deprecation };
 
 const OptionSchema = object({

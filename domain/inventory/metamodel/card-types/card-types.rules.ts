@@ -162,7 +162,7 @@ function cleanField(
 }
 
 /** The former keys of a part, but for those whose removal has come. */
-export function cleanAliases(
+function cleanAliases(
   { aliases = [] }: { aliases?: Alias[] },
   stored: { aliases?: Alias[] } | undefined,
   path: string,

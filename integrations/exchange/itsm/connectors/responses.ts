@@ -130,8 +130,8 @@ const certificate = /CERT|SSL|TLS|SELF_SIGNED/;
 
 /**
  * What a call without a response means.
- * @returns canRetry: another attempt may succeed and cannot execute a write twice; isTooSlow: too much was requested at once;
- * isAnswered: the remote works.
+ * @returns canRetry: another attempt may succeed and cannot execute a write twice; outcome: for the limiter, `too_slow` if too much
+ * was requested at once.
  */
 export function connectionError(
   {
@@ -141,24 +141,28 @@ export function connectionError(
     hasPages,
   }: Pick<ResponseContext, 'doing' | 'isRead' | 'where'> & { hasPages: boolean },
   error: Error & { code?: unknown },
-): { error: RemoteError; canRetry: boolean; isTooSlow: boolean; isAnswered?: boolean } {
+): { error: RemoteError; canRetry: boolean; outcome: 'too_slow' | 'unavailable' | 'passed' } {
   const of = (
     code: RemoteErrorCode,
     what: string,
     {
       canRetry = false,
-      isTooSlow = false,
+      outcome = 'unavailable',
       ...more
-    }: { canRetry?: boolean; isTooSlow?: boolean; mayBeRunning?: true } = {},
-  ) => ({ error: new RemoteError(code, where, what, more), canRetry, isTooSlow });
+    }: {
+      canRetry?: boolean;
+      outcome?: 'too_slow' | 'unavailable' | 'passed';
+      mayBeRunning?: true;
+    } = {},
+  ) => ({ error: new RemoteError(code, where, what, more), canRetry, outcome });
   if (error instanceof OutboundRefusal) return of('address_refused', error.message);
   if (error instanceof OutboundOverflow) {
     const what = `${doing} returned a response that is too long: ${error.message}`;
-    if (!isRead) return of('response_lost', what, { isTooSlow: true });
+    if (!isRead) return of('response_lost', what, { outcome: 'too_slow' });
     // another response would be as long, unless it has fewer rows
     return hasPages
-      ? of('incomplete_response', what, { canRetry: true, isTooSlow: true })
-      : { ...of('unexpected_response', what), isAnswered: true };
+      ? of('incomplete_response', what, { canRetry: true, outcome: 'too_slow' })
+      : of('unexpected_response', what, { outcome: 'passed' });
   }
   const { code: causeCode, message } = (error.cause ?? {}) as { code?: unknown; message?: unknown };
   // Fetch standard, port blocking
@@ -167,12 +171,13 @@ export function connectionError(
   const code = String(causeCode ?? error.code ?? '');
   const isCertificate = certificate.test(code);
   const isTooSlow = error instanceof DeadlinePassed || error.name === 'TimeoutError';
+  const outcome = isTooSlow ? 'too_slow' : 'unavailable';
   // closed and filtered ports have the same message; a certificate error is named, so that it can be corrected
   const named = isCertificate ? ` (${code})` : '';
   const what = isTooSlow ? `${doing} timed out` : `${doing} lost its connection${named}`;
   if (!isRead && !isCertificate && !notConnected.has(code))
-    return of('response_lost', what, { isTooSlow, ...(isTooSlow ? { mayBeRunning: true } : {}) });
-  return of(isTooSlow ? 'timed_out' : 'unreachable', what, { canRetry: !isCertificate, isTooSlow });
+    return of('response_lost', what, { outcome, ...(isTooSlow ? { mayBeRunning: true } : {}) });
+  return of(isTooSlow ? 'timed_out' : 'unreachable', what, { canRetry: !isCertificate, outcome });
 }
 
 /** Order by time, then by id. */

@@ -277,8 +277,7 @@ export function openTransport(
         signal?.throwIfAborted();
         const hasPages = call.pageSize !== undefined;
         const lost = connectionError({ doing: call.doing, isRead, where, hasPages }, error as Error);
-        const failed = lost.isTooSlow ? 'too_slow' : 'unavailable';
-        await limiter.recordOutcome({ kind: lost.isAnswered ? 'passed' : failed });
+        await limiter.recordOutcome({ kind: lost.outcome });
         last = lost.error;
         if (!lost.canRetry) throw last;
         continue;
