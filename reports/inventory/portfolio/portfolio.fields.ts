@@ -36,6 +36,9 @@ export const isPreferredAxis = (key: string | null): boolean =>
 /** Number of cards by which the fields of a type are compared. */
 const SAMPLE = 5_000;
 
+/** Fewer cards do not tell which fields a workspace fills. */
+const FEW = 10;
+
 const isOption = ({ type }: CompiledField): boolean => type === 'single_select';
 
 /** An axis of options says more than one of numbers, which is used where no field of options is filled. */
@@ -78,13 +81,26 @@ export async function chooseFields(
     const key = preferred[param];
     if (candidates(param).includes(key) && filled.get(key)! >= enough) chosen[param] = key;
   }
-  for (const param of open()) {
+  const best = (param: PortfolioField): string | null => {
     const rank = (key: string) => {
       const count = filled.get(key)!;
       const isFirst = isOption(type.fields.get(key)!) && count > 0 && count >= enough;
       return count + (isFirst ? SAMPLE : 0) + (key === preferred[param] ? 0.5 : 0);
     };
-    chosen[param] = candidates(param).toSorted((a, b) => rank(b) - rank(a))[0] ?? null;
+    return candidates(param).toSorted((a, b) => rank(b) - rank(a))[0] ?? null;
+  };
+  for (const param of open()) chosen[param] = best(param);
+  // without both axes no card is drawn: an empty one takes the field of the colour or the size
+  const count = (param: PortfolioField) => filled.get(chosen[param] ?? '') ?? 0;
+  for (const axis of ['x_axis', 'y_axis'] as const) {
+    if ((counts[0] ?? 0) < FEW || given[axis] !== undefined || count(axis) > 0) continue;
+    const donor = (['color_field', 'size_field'] as const).find(
+      (param) =>
+        given[param] === undefined && count(param) > 0 && fits[axis](type.fields.get(chosen[param]!)!),
+    );
+    if (donor === undefined) continue;
+    chosen[axis] = chosen[donor]!;
+    chosen[donor] = best(donor);
   }
   return chosen as ChosenKeys;
 }

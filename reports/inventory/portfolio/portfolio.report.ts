@@ -67,7 +67,7 @@ export const portfolioReport = defineReport({
   id: 'readPortfolioReport',
   summary: 'Read the cards of a type by four of their fields',
   description:
-    'Each parameter names a field of the type; `size` is null if the value is not a number. Of those that are not named, the report chooses a field: functional and technical suitability, annual cost and business criticality if these are filled for 30 % of the cards, else the best-filled field of the kind; where no select field is filled for 30 %, an axis can have numbers, costs or booleans. `groups` counts all cards by axes and colour, and sums their sizes; null if an axis or the colour is not a select field or a boolean.',
+    'Each parameter names a field of the type; `size` is null if the value is not a number. Of those that are not named, the report chooses a field: functional and technical suitability, annual cost and business criticality if these are filled for 30 % of the cards, else the best-filled field of the kind; where no select field is filled for 30 %, an axis can have numbers, costs or booleans. An axis that would be empty takes the field of the colour or the size, if there are at least ten cards. `groups` counts all cards by axes and colour, and sums their sizes; null if an axis or the colour is not a select field or a boolean.',
   permission: 'reports.portfolio',
   permissionNote: 'costs.view for cost fields',
   params: {

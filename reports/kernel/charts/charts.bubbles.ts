@@ -124,6 +124,7 @@ function layoutScatter(chart: BubblesChart, look: Look, note: string | undefined
       y: yOf(item.y),
       radius: chart.size ? radiusOf(item.size, largest, most) : 6,
     })),
+    bottom,
   );
   const named = placeNames(
     circles.map((circle) => ({
@@ -169,8 +170,8 @@ const REACH = 24;
 /** The angle between two neighbours of a spiral that covers a disc evenly. */
 const GOLDEN = 2.399963;
 
-/** Circles of one point side by side around it, so that each is seen and can be pointed at. */
-function apart(circles: readonly PlacedCircle[]): PlacedCircle[] {
+/** Circles of one point side by side around it, above the horizontal axis, so that each is seen and can be pointed at. */
+function apart(circles: readonly PlacedCircle[], bottom: number): PlacedCircle[] {
   const byPoint = Map.groupBy(circles, ({ x, y }) => `${Math.round(x)} ${Math.round(y)}`);
   const placed = [...byPoint.values()].flatMap((own) => {
     if (own.length === 1) return own;
@@ -179,7 +180,10 @@ function apart(circles: readonly PlacedCircle[]): PlacedCircle[] {
     return own.map((circle, at) => ({
       ...circle,
       x: circle.x + Math.cos(at * GOLDEN) * step * Math.sqrt(at),
-      y: circle.y + Math.sin(at * GOLDEN) * step * Math.sqrt(at),
+      y: Math.min(
+        circle.y + Math.sin(at * GOLDEN) * step * Math.sqrt(at),
+        Math.max(circle.y, bottom - circle.radius),
+      ),
     }));
   });
   // the largest are drawn first

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { Icon } from './Icon.tsx';
 import { useTexts } from './messages.tsx';
@@ -24,7 +25,10 @@ export function SaveView({ title, view }: { title: string; view: SavedView }) {
           name={title}
           config={{ ...view }}
           onClose={close}
-          onDone={close}
+          onDone={({ name }) => {
+            close();
+            notifications.show({ message: t('save.done', { name }) });
+          }}
         />
       )}
     </>

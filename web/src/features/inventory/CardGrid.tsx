@@ -8,6 +8,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { useKeys } from '../../kit/keys.ts';
 import { useTexts } from '../../kit/messages.tsx';
 import { type HeadActions, HeadCells } from './GridHead.tsx';
 import { GridRow } from './GridRow.tsx';
@@ -62,6 +63,12 @@ export function CardGrid(props: CardGridProps) {
   const t = useTexts();
   const [scroll, setScroll] = useState<HTMLDivElement | null>(null);
   const { active } = cursor;
+  // from anywhere on the page
+  const enter = () => {
+    cursor.go(active);
+    focusCell(scroll, active.line, active.column);
+  };
+  useKeys({ j: enter, k: enter });
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     if (!(event.target as HTMLElement).dataset.line) return;
     const page = Math.max(1, Math.floor((scroll?.clientHeight ?? 0) / rowHeight) - 3);

@@ -176,9 +176,16 @@ function FieldMenu({
         <TextInput
           aria-label={t('filter.findField')}
           placeholder={t('filter.findField')}
-          data-autofocus
+          autoFocus
           value={text}
           onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !found[0]) return;
+            event.preventDefault();
+            setOpen(false);
+            setText('');
+            onChoose(found[0]);
+          }}
         />
         {found.map((field) => (
           <Menu.Item key={field.path} onClick={() => onChoose(field)}>

@@ -158,11 +158,7 @@ function Choice({
     <ControlSelect
       {...common}
       clearable={parameter.default === undefined}
-      placeholder={
-        automatic === undefined
-          ? t(parameter.key === 'type' ? 'reports.all' : 'reports.automatic')
-          : t('reports.chosen', { name: automatic })
-      }
+      placeholder={automatic ?? t(parameter.key === 'type' ? 'reports.all' : 'reports.automatic')}
       value={value === undefined ? (byDefault ?? null) : String(value)}
       data={data}
       onChange={(given) => onChange(given === null || given === byDefault ? undefined : given)}
