@@ -75,11 +75,23 @@ const reportOf = async (w: World) => {
   return { body: { ...other, report: { saved_report_id: saved.body.id, format: 'csv' } } };
 };
 
+const toServer = () => ({
+  ...schedule(),
+  destination: {
+    kind: 'sftp',
+    host: 'files.example.com',
+    username: 'estate',
+    host_key: `SHA256:${'A'.repeat(43)}`,
+    password: 'of the test',
+  },
+});
+
 /** Extraction schedules: the own ones for whoever exports, others' for who keeps the settings. */
 export const extractionRows: Row[] = [
   // operation                                            A B M V I P 0
   row(`GET ${base}`, '+ + + + - - 0'),
   row(`POST ${base}`, '+ + + + - - 0', () => ({ body: schedule() })),
+  row(`POST ${base} (SFTP)`, '+ + + + - - 0', () => ({ body: toServer() })),
   row(`POST ${base} (report)`, '+ + + + - - 0', reportOf),
   row(`GET ${base}/{id}`, '+ + + + - - 0', onOwn),
   row(`GET ${base}/{id} (others')`, '+ ? ? ? - - 0', others),
