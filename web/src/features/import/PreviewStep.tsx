@@ -133,6 +133,9 @@ const naming = [
   'id',
 ];
 
+/** Columns that name the card above. */
+const above = ['parent_path', 'parent_external_id'];
+
 /** The rows of an outcome: what changes in each, or why it is refused. */
 function Rows({ job, outcome, header, rows, lines, shown, targets, onFix }: RowsProps) {
   const t = useTexts();
@@ -152,6 +155,9 @@ function Rows({ job, outcome, header, rows, lines, shown, targets, onFix }: Rows
   const nameColumn = naming.map((one) => header.indexOf(one)).find((index) => index >= 0);
   const nameOf = ({ line, external_id }: ImportRow) =>
     (nameColumn === undefined ? undefined : rows[at.get(line) ?? -1]?.[nameColumn]) || external_id || '–';
+  // the file says what the card above is called, also of one that does not exist yet
+  const parentColumn = above.map((one) => header.indexOf(one)).find((index) => index >= 0) ?? -1;
+  const parentOf = ({ line }: ImportRow) => rows[at.get(line) ?? -1]?.[parentColumn];
   return (
     <div className={styles.rows}>
       {outcome === 'failed' && onFix && <Problems rows={found} targets={targets} onFix={onFix} />}
@@ -181,7 +187,13 @@ function Rows({ job, outcome, header, rows, lines, shown, targets, onFix }: Rows
                   />
                 ))}
                 {changesOf(row, outcome).map(([column, change]) => (
-                  <Change key={column} column={column} {...change} targets={targets} />
+                  <Change
+                    key={column}
+                    column={column}
+                    {...change}
+                    {...(column === 'parent_id' && { given: parentOf(row) })}
+                    targets={targets}
+                  />
                 ))}
               </td>
             </tr>
@@ -281,27 +293,31 @@ function Refused({ error, targets }: { error: FieldError; targets: readonly Targ
   );
 }
 
-/** What changes with others, and is no column of imports. */
-const derived: Record<string, MessageKey> = {
+/** What changes, and is no column of imports. */
+const others: Record<string, MessageKey> = {
   data_quality: 'field.quality',
   approval_status: 'field.approval',
+  parent_id: 'field.parent',
 };
 
 interface ChangeProps {
   column: string;
   old?: unknown;
   new?: unknown;
+  /** What the file says instead of an id. */
+  given?: string | undefined;
   targets: readonly Target[];
 }
 
+/** What every new card has, or what stands beside its changes. */
+const besides = new Set(['data_quality', 'approval_status', 'name', 'status']);
+
 /** What a row changes; of new cards not what each has, such as its name, which stands beside it. */
 const changesOf = ({ changes }: ImportRow, outcome: Outcome) =>
-  Object.entries(changes ?? {}).filter(
-    ([column]) => outcome !== 'created' || !(column in derived || column === 'name' || column === 'status'),
-  );
+  Object.entries(changes ?? {}).filter(([column]) => outcome !== 'created' || !besides.has(column));
 
 /** The old value of a field, struck through, and the new one. */
-function Change({ column, old, new: next, targets }: ChangeProps) {
+function Change({ column, old, new: next, given, targets }: ChangeProps) {
   const t = useTexts();
   const { date, number, percent } = useFormat();
   const labelOf = useColumnLabel(targets);
@@ -323,10 +339,10 @@ function Change({ column, old, new: next, targets }: ChangeProps) {
   };
   return (
     <div className={styles.change}>
-      <span className="secondary">{column in derived ? t(derived[column]!) : labelOf(column)}</span>
+      <span className="secondary">{column in others ? t(others[column]!) : labelOf(column)}</span>
       <span className={styles.value}>
         {!isEmpty(old) && <s>{shown(old)}</s>}
-        {shown(next)}
+        {given || shown(next)}
       </span>
     </div>
   );
