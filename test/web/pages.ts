@@ -85,7 +85,6 @@ const places: Record<string, Place[]> = {
     { address: '/?tab=admin', content: 'main strong' },
   ],
   '/notifications': [{ address: '/notifications', content: 'main p' }],
-  '/settings/notifications': [{ address: '/settings/notifications', content: 'main [role=tabpanel] h2' }],
   '/inventory': [
     { address: '/inventory', content: rows, empty: 'main h2' },
     { address: '/inventory?type=Application&group=attributes.timeModel', content: rows, empty: 'main h2' },

@@ -33,17 +33,24 @@ const isUsual = ({ key }: { key: string }) => key === 'Application';
 
 const nothing: NewCard = { name: '', description: '', subtype: null, attributes: {} };
 
-/** A new card, with what its type requires. */
-export function CreateDialog({ type: preset, onClose, onCreated }: CreateDialogProps) {
-  const t = useTexts();
-  const client = useQueryClient();
-  const showUndo = useUndoToast();
-  const { types, type: typeOf, sections, label } = useMetamodel();
+/** The type of a new card: at first the given one, or the one that was used last; the types to choose from, and how to remember it. */
+function useNewType(preset: string | undefined) {
+  const { types } = useMetamodel();
   const shown = types.filter((one) => !one.is_hidden);
   const [last, setLast] = useSetting<string>('create.type');
   const [type, setType] = useState(
     () => preset ?? (shown.find(({ key }) => key === last) ?? shown.find(isUsual) ?? shown[0])?.key ?? '',
   );
+  return { shown, type, setType, remember: () => type !== last && setLast(type) };
+}
+
+/** A new card, with what its type requires. */
+export function CreateDialog({ type: preset, onClose, onCreated }: CreateDialogProps) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const showUndo = useUndoToast();
+  const { type: typeOf, sections, label } = useMetamodel();
+  const { shown, type, setType, remember } = useNewType(preset);
   const [card, setCard] = useState(nothing);
   const [parent, setParent] = useState<PickedCard | null>(null);
   const [goesOn, setGoesOn] = useState(false);
@@ -67,7 +74,7 @@ export function CreateDialog({ type: preset, onClose, onCreated }: CreateDialogP
     },
     ({ data, headers }) => {
       for (const key of ['cards', 'facets']) void client.invalidateQueries({ queryKey: [key] });
-      if (type !== last) setLast(type);
+      remember();
       showUndo(t('create.done', { name: data.name }), headers.get('x-mutation-batch'));
       if (goesOn) setCard({ ...nothing, subtype: card.subtype });
       else onCreated(data);
