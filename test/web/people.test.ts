@@ -184,6 +184,7 @@ test('a graph becomes a diagram, in the workspace or as a file', async () => {
   await logIn(page, owner.email, `/explorer?center=${card.id}`);
   await page.getByRole('button', { name: 'Diagram' }).click();
   const dialog = page.getByRole('dialog', { name: 'Make a diagram' });
+  await dialog.getByLabel('Name').waitFor();
   expect(await accessibility('[role=dialog]')).toEqual([]);
   const [download] = await Promise.all([
     page.waitForEvent('download'),
