@@ -59,7 +59,7 @@ export const metamodelRows: Row[] = [
     path: { ...(await onField(w)).path, field_key: 'size' },
     body: renaming,
   })),
-  row('POST /metamodel/types/{key}/fields/{field_key}/options/{option_key}/rename', '+ - - - - - 0', onField),
+  row('POST /metamodel/types/{key}/rename', '+ - - - - - 0', onField),
   row('POST /metamodel/relation-types/{key}/rename', '+ - - - - - 0', async (w) => {
     const attributes_schema = [{ key: 'size', label: 'Size', type: 'single_select', options }];
     const ends = { source_type_key: await cardType(w), target_type_key: 'Application' };
