@@ -98,7 +98,7 @@ export const exportJob = defineJob({
  */
 export const scheduledExtractionJob = defineJob({
   kind: 'scheduled_extraction',
-  queue: 'bulk',
+  queue: 'delivery',
   payload: object({ schedule_id: Type.String({ format: 'uuid' }) }),
   attempts: 12,
   longestWaitSeconds: 600,

@@ -4,12 +4,12 @@ import type { Sql } from '../../../platform/database.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
 
 /**
- * `bulk` for imports, exports and other long jobs, `routine` for short jobs that must not wait for them, `mail` and
- * `sync` for jobs that wait for mail servers and for ITSM systems.
+ * `bulk` for imports, exports and other long jobs, `routine` for short jobs that must not wait for them, `mail`, `sync` and
+ * `delivery` for jobs that wait for mail servers, ITSM systems and the storages of schedules.
  */
-type JobQueue = 'bulk' | 'routine' | 'mail' | 'sync';
+type JobQueue = 'bulk' | 'routine' | 'mail' | 'sync' | 'delivery';
 
-export const jobQueues: readonly JobQueue[] = ['bulk', 'routine', 'mail', 'sync'];
+export const jobQueues: readonly JobQueue[] = ['bulk', 'routine', 'mail', 'sync', 'delivery'];
 
 /** A kind of job, declared once. */
 export interface JobDefinition<P extends TSchema = TSchema> {
