@@ -351,12 +351,12 @@ function step(
   const costs = sees ? [] : costErrors(type, row.payload);
   if (costs.length > 0) throw invalidFields(costs);
   const there = relations.find(place);
-  checkRelationInput(ctx, type, source, target, row.payload, there);
+  const input = checkRelationInput(work, ctx, { type, source, target }, row.payload, there);
   if (row.is_new) {
     if (there) throw new EstateError('duplicate_relation', 'The cards have such a relation already.');
     relations.requireCardinality(type, place);
     const empty = { id: row.relation_id, ...place, attributes: {}, description: null };
-    const created = withInput(empty, row.payload);
+    const created = withInput(empty, input);
     relations.put(created);
     return {
       outcome: 'created',
@@ -366,7 +366,7 @@ function step(
   if (!there || there.id !== row.relation_id) {
     throw new EstateError('not_found', 'The relation was deleted meanwhile.');
   }
-  const after = withInput(there, row.payload, sees ? [] : type.costKeys);
+  const after = withInput(there, input, sees ? [] : type.costKeys);
   if (Object.keys(diffRelation(there, after)).length === 0) return { outcome: 'unchanged' };
   relations.put(after);
   return { outcome: 'updated', ...(withChanges && { changes: relationChanges(ctx, type, there, after) }) };

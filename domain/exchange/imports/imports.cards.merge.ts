@@ -8,7 +8,7 @@ import { LEVEL_FIELD } from '../../inventory/cards/rules/capability.ts';
 import { diffCard } from '../../inventory/cards/rules/diff.ts';
 import { newCardValues, patchedValues } from '../../inventory/cards/rules/merge.ts';
 import { dataQuality, type FilledSlots, qualityFacts } from '../../inventory/cards/rules/quality.ts';
-import { checkLifecycleOrder, validateCardInput } from '../../inventory/cards/rules/values.ts';
+import { checkLifecycleOrder, presentInput, validateCardInput } from '../../inventory/cards/rules/values.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -63,7 +63,7 @@ export function newCard(
   { type, payload, parent_id, level, archive_batch_id }: CardRow,
   attached: Attached,
 ): { errors: FieldError[]; card?: StoredCard } {
-  const { input } = payload;
+  const input = presentInput(ctx.metamodel, type.key, payload.input);
   const errors = validateCardInput(ctx.metamodel, type.key, input, { creating: true });
   if (errors.length > 0) return { errors: sinceRead(errors) };
   const values = newCardValues(input);
@@ -98,7 +98,7 @@ export interface MergedCard {
 /** An existing card with its row merged in like a single patch, or its errors. */
 export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: Attached): MergedCard {
   const { type, payload, parent_id, level } = row;
-  const { input } = payload;
+  const input = presentInput(ctx.metamodel, type.key, payload.input);
   const checks = { stored: before.attributes, summed: summedKeys(type, before) };
   const errors = sinceRead(validateCardInput(ctx.metamodel, type.key, input, checks));
   if (!seesCosts(ctx, before)) errors.push(...costErrors(type, input));

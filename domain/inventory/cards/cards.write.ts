@@ -2,7 +2,7 @@ import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { noteAttributes, presentAttributes } from '../../kernel/metamodel/deprecations.ts';
+import { noteAttributes } from '../../kernel/metamodel/deprecations.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, requireOnCard, requirePermission, seesCosts } from '../../kernel/permissions/policy.ts';
 import {
@@ -44,6 +44,7 @@ import {
   checkLifecycleOrder,
   cleanCardInput,
   inputError,
+  presentInput,
   refuseOperations,
   validateCardInput,
 } from './rules/values.ts';
@@ -71,7 +72,7 @@ export async function createCard(ctx: Ctx, input: NewCard): Promise<{ id: string
 export async function createCardWithin(work: Work, ctx: Ctx, input: NewCard): Promise<string> {
   requirePermission(ctx.caller, 'inventory.create');
   refuseOperations(input);
-  const clean = { ...cleanCardInput(input), type: input.type };
+  const clean = { ...presentInput(work.metamodel, input.type, cleanCardInput(input)), type: input.type };
   const type = requireCreatable(work, ctx, clean);
   const parentId = clean.parent_id ?? null;
   if (parentId !== null) await lockHierarchy(work.sql, 'shared');
@@ -255,11 +256,7 @@ export function patchedCard(
 ): CardWrite {
   const type = typeOf(work.metamodel, before);
   noteAttributes(ctx, work.metamodel, { kind: 'card', type: type.key }, sent.attributes);
-  const input = {
-    ...sent,
-    attributes: presentAttributes(work.metamodel, { kind: 'card', type: type.key }, sent.attributes),
-  };
-  if (sent.attributes === undefined) delete input.attributes;
+  const input = presentInput(work.metamodel, type.key, sent);
   refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
   const checks = { stored: before.attributes, summed: summedKeys(type, before) };
   const errors = validateCardInput(work.metamodel, type.key, input, checks);

@@ -25,7 +25,7 @@ import {
   removeRelationType,
   writeRelationType,
 } from './relation-types/relation-types.changes.ts';
-import { renamesUndone } from './renames/renames.ts';
+import { followUndone, renamesUndone } from './renames/renames.ts';
 import { countHolders, deleteRole, insertRole, updateRole } from './roles/roles.changes.ts';
 
 /** Undoes an event by the inverse change, with the checks of that change. */
@@ -58,7 +58,8 @@ const undoCardType = undoing(async (run, event) => {
     const changed = differingMembers<typeof row>(row, columnsBefore(event));
     const fields = ({ fields_schema }: typeof row) => fields_schema.flatMap((section) => section.fields);
     const renames = renamesUndone(fields(row), fields({ ...row, ...changed }));
-    await writeCardType(run, row, changed, { renames });
+    const besides = async () => await followUndone(run, '', event, renames);
+    await writeCardType(run, row, changed, { renames, besides });
     return null;
   }
   await removeCardType(run, row);
@@ -80,7 +81,8 @@ const undoRelationType = undoing(async (run, event) => {
     const changed = differingMembers<typeof row>(row, columnsBefore(event));
     const then = changed.attributes_schema ?? row.attributes_schema;
     const renames = renamesUndone(row.attributes_schema, then);
-    await writeRelationType(run, row, changed, renames);
+    const besides = async () => await followUndone(run, 'relation_', event, renames);
+    await writeRelationType(run, row, changed, { renames, besides });
     return null;
   }
   const instances = await countInstances(work, event.id);

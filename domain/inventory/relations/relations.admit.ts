@@ -1,5 +1,5 @@
 import { unlessTaken } from '../../../platform/database.ts';
-import type { Ctx } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import { noteAttributes, presentAttributes } from '../../kernel/metamodel/deprecations.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, mayOnCard, seesCosts } from '../../kernel/permissions/policy.ts';
@@ -30,17 +30,16 @@ export function seesRelationCosts(ctx: Ctx, source: RelationEnd, target: Relatio
  * @throws EstateError `forbidden` for costs that the caller may not see, `validation_failed`, `costs_by_period`.
  */
 export function checkRelationInput(
+  { metamodel }: Pick<Work, 'metamodel'>,
   ctx: Ctx,
-  type: RelationType,
-  source: RelationEnd,
-  target: RelationEnd,
+  { type, source, target }: { type: RelationType; source: RelationEnd; target: RelationEnd },
   input: RelationInput,
   stored?: StoredRelation,
 ): RelationInput {
   refuseHiddenCosts(type.costKeys, input.attributes, seesRelationCosts(ctx, source, target));
-  noteAttributes(ctx, ctx.metamodel, { kind: 'relation', type: type.key }, input.attributes);
+  noteAttributes(ctx, metamodel, { kind: 'relation', type: type.key }, input.attributes);
   const of = { kind: 'relation', type: type.key } as const;
-  const present = { ...input, attributes: presentAttributes(ctx.metamodel, of, input.attributes) };
+  const present = { ...input, attributes: presentAttributes(metamodel, of, input.attributes) };
   if (input.attributes === undefined) delete present.attributes;
   const errors = validateRelationInput(type, present, stored);
   if (errors.length > 0) throw inputError(errors);

@@ -149,7 +149,7 @@ function step(
     workingSet.remove(there);
     return { status: 'deleted', relation_id: there.id };
   }
-  const values = checkRelationInput(ctx, type, source, target, operation, there);
+  const values = checkRelationInput(work, ctx, { type, source, target }, operation, there);
   if (!there) {
     workingSet.requireCardinality(type, place);
     workingSet.put(withInput({ id: newId, ...place, attributes: {}, description: null }, values));

@@ -33,7 +33,7 @@ export async function createRelation(ctx: Ctx, input: NewRelation) {
     if (ends.size < 2 && !may(ctx.caller, 'inventory.view')) throw forbidden('inventory.view');
     const { source, target } = requireFittingEnds(type, ends.get(source_id), ends.get(target_id));
     requireManage(ctx, source, target);
-    const values = checkRelationInput(ctx, type, source, target, input);
+    const values = checkRelationInput(work, ctx, { type, source, target }, input);
 
     const workingSet = createWorkingSet(await loadCompeting(sql, [{ type, source_id, target_id }]));
     const place = { type: type.key, source_id, target_id };
@@ -57,7 +57,7 @@ export async function patchRelation(ctx: Ctx, id: string, input: RelationInput):
     const { relation, type, source, target } = await lockRelation(work, ctx, id);
     requireManage(ctx, source, target);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenRelation(work.sql, ctx, relation.id));
-    const values = checkRelationInput(ctx, type, source, target, input, relation);
+    const values = checkRelationInput(work, ctx, { type, source, target }, input, relation);
     const hidden = seesRelationCosts(ctx, source, target) ? [] : type.costKeys;
     const ends = new Map([source, target].map((end) => [end.id, end]));
     await saveRelations(work, ctx, [{ before: relation, after: withInput(relation, values, hidden) }], ends);

@@ -92,6 +92,35 @@ it('cards and stored objects follow the rename of an option, and its undo', asyn
   expect(await dangling()).toEqual([]);
 });
 
+it('stored objects that were saved since the rename follow its undo', async () => {
+  const fields = [
+    field('grade', 'single_select', { options: options('gold', 'silver') }),
+    field('size', 'number'),
+    field('total', 'number'),
+  ];
+  const type = await makeType(admin, fields);
+  const other = await makeType(admin);
+  const attributes_schema = [
+    { key: 'kind', label: 'Kind', type: 'single_select', options: options('hard', 'soft') },
+  ];
+  const relation = await makeRelationType(admin, type, other, { attributes_schema });
+  const batches = [
+    await rename(type, 'silver', 'tin'),
+    await renameIn(`${relationTypes}/${relation}/rename`, 'kind', 'hard', 'firm'),
+  ].map(({ headers }) => String(headers['x-mutation-batch']));
+  const filter = `type = ${type} and attributes.grade = tin and relation.${relation}.attributes.kind = firm`;
+  const view = { name: 'Since', filters: { types: [type], expression: filter } };
+  const { id } = await admin.create('/api/v1/bookmarks', view);
+  for (const batch of batches.toReversed()) {
+    const dry = await admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: true });
+    expect(dry.body).toMatchObject({ conflict_count: 0, left: [] });
+    await admin.undo(batch);
+  }
+  const then = filter.replace('tin', 'silver').replace('firm', 'hard');
+  expect((await db('bookmarks').where({ id }).first()).filters.expression).toBe(then);
+  expect(await dangling()).toEqual([]);
+});
+
 it('requests and imports may name it by the former key until the removal', async () => {
   const former = `o${Date.now().toString(36)}`;
   const type = await makeType(admin, [

@@ -14,7 +14,7 @@ import { findTaken, guardUnique, siblingOf, type TakenKeys, takenKeyError } from
 import { newCard, requireCreatable } from '../cards.write.ts';
 import { LEVEL_FIELD, MACRO, type Place } from '../rules/capability.ts';
 import type { ApprovalStatus, CardInput } from '../rules/diff.ts';
-import { cleanCardInput } from '../rules/values.ts';
+import { cleanCardInput, presentInput } from '../rules/values.ts';
 
 interface BulkCreateResult {
   row_index: number;
@@ -52,7 +52,10 @@ export async function createCardsWithin(
     await lockHierarchy(work.sql, 'shared');
   }
   const ids = await newIds(work, rows.length);
-  const clean = rows.map((row) => ({ ...row, ...cleanCardInput(row), name: cleanName(row.name) }));
+  const clean = rows.map((row) => {
+    const cleaned = { ...row, ...cleanCardInput(row), name: cleanName(row.name) };
+    return presentInput(work.metamodel, row.type, cleaned);
+  });
   for (let attempt = 1; ; attempt += 1) {
     const around = await readContext(work.sql, ctx, clean);
     const made = createdCards();

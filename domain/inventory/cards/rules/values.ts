@@ -2,6 +2,7 @@ import { EstateError, type FieldError, fieldError, invalidFields } from '../../.
 import { cleanName } from '../../../../platform/storable.ts';
 import { shortened, unknownChoice } from '../../../kernel/choices.ts';
 import { isDay } from '../../../kernel/dates.ts';
+import { presentAttributes } from '../../../kernel/metamodel/deprecations.ts';
 import type { CardType, CompiledField, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../../kernel/metamodel/metamodel.types.ts';
 import { LEVEL_FIELD } from './capability.ts';
@@ -191,6 +192,14 @@ export function cleanCardInput(input: CardInput): CardInput {
   if (clean.description === '') clean.description = null;
   if (typeof clean.parent_id === 'string') clean.parent_id = clean.parent_id.toLowerCase();
   return clean;
+}
+
+/** The input by the present keys of fields and options: a rename since a request was read may have given them others. */
+export function presentInput<I extends CardInput>(metamodel: Metamodel, type: string, input: I): I {
+  const { attributes } = input;
+  return attributes
+    ? { ...input, attributes: presentAttributes(metamodel, { kind: 'card', type }, attributes) }
+    : input;
 }
 
 interface InputChecks {

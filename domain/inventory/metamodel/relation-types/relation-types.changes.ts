@@ -236,7 +236,7 @@ export async function writeRelationType(
   run: ChangeRun,
   before: RelationTypeRow,
   changed: Partial<RelationTypeRow>,
-  renames?: Renames,
+  { besides, renames }: { besides?: () => Promise<void>; renames?: Renames } = {},
 ): Promise<Impact> {
   const { work } = run;
   const { key } = before;
@@ -252,6 +252,7 @@ export async function writeRelationType(
   const measured = await measureValues(run, { table: 'relations', type: key }, values);
   const after = await updateRow(work.sql, RelationTypeDefinition, { key }, changed);
   await requireFreePair(work, after);
+  await besides?.();
   const converted = await updateInventory(run, { relations: { type: key, values } });
   emitRelationType(work, before, after);
   return {

@@ -1,3 +1,4 @@
+import { query } from '../../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../../platform/errors.ts';
 import { loadMetamodel } from '../../../kernel/metamodel/metamodel.store.ts';
 import type {
@@ -6,6 +7,7 @@ import type {
   Field,
   RelationAttribute,
 } from '../../../kernel/metamodel/metamodel.types.ts';
+import type { UndoneEvent } from '../../../kernel/undo/undo.types.ts';
 import { type StoredChanges, updateInventory } from '../changes/changes.inventory.ts';
 import { type ChangeRun, noImpact } from '../changes/changes.types.ts';
 import type { Renames } from '../changes/values.diff.ts';
@@ -91,6 +93,30 @@ async function unable(
   const consumers = ctx.extensions.consumers.filter((kind) => !clients.includes(kind));
   const stored = { ...ctx, extensions: { ...ctx.extensions, consumers } };
   return await consumersOf(stored, work.sql, metamodel, new Set([former]));
+}
+
+/**
+ * Lets stored objects follow renames that are undone, by the type as it is written again; those that the undone batch has
+ * written have their own undo.
+ * @param event that of the type.
+ */
+export async function followUndone(
+  { ctx, work }: ChangeRun,
+  prefix: '' | 'relation_',
+  { id: type, position }: UndoneEvent,
+  { renamed, renamedOptions }: Renames,
+): Promise<void> {
+  if (renamed.length + renamedOptions.length === 0) return;
+  const metamodel = await loadMetamodel(work.sql);
+  const aliases = new Map(metamodel.aliases);
+  for (const { from, to } of renamed) aliases.set(`${prefix}field:${type}.${from}`, to);
+  for (const { field, from, to } of renamedOptions) {
+    const then = renamed.find((one) => one.from === field)?.to ?? field;
+    aliases.set(`${prefix}option:${type}.${then}.${from}`, to);
+  }
+  const written = await query(work.sql).column<string>`select distinct data ->> 'id' from events
+    where data ->> 'id' is not null and batch_id = (select batch_id from events where position = ${position})`;
+  await renameInConsumers(ctx, work, { ...metamodel, aliases }, written);
 }
 
 type Declared = Field | RelationAttribute;

@@ -160,12 +160,17 @@ function consumerOf(
   return { kind, id, name, owner, last_used_at, link, uses: uses.slice(0, MAX_USES) };
 }
 
-/** Stores the present keys of renamed parts in all objects that can follow. */
-export async function renameInConsumers(ctx: Ctx, work: Work, metamodel: Metamodel): Promise<void> {
+/** Stores the present keys of renamed parts in all objects that can follow. @param except ids of objects that are left out. */
+export async function renameInConsumers(
+  ctx: Ctx,
+  work: Work,
+  metamodel: Metamodel,
+  except: readonly string[] = [],
+): Promise<void> {
   for (const kind of ctx.extensions.consumers) {
     if (!kind.write) continue;
     const rows = await query(work.sql).rows<{ id: string; content: unknown }>`select x.id, x.content
-      from (${embed(kind.rows(ctx))}) x order by x.id`;
+      from (${embed(kind.rows(ctx))}) x where x.id <> all(${[...except]}::text[]) order by x.id`;
     for (const { id, content } of rows) {
       const before = JSON.stringify(content);
       kind.references(content, metamodel);

@@ -88,6 +88,22 @@ it('fail rows with values of a field that they change, and say why', async () =>
   expect(job.counts).toMatchObject({ created: 0, updated: 1, unchanged: 1, failed: 2 });
 });
 
+it('fail no rows that name options which they rename', async () => {
+  const rows = [app('O-1', { attributes: { timeModel: 'invest' } }), app('O-2')];
+  const { report, job } = await overtaken(rows, 'upsert', async (trx) => {
+    await trx.raw(`update card_types set fields_schema = replace(fields_schema::text, '"key": "invest"',
+      '"key": "grow", "aliases": [{"key": "invest", "deprecation": {"removal": "2999-01-01"}}]')::jsonb
+      where key = 'Application'`);
+    await trx.raw(`select raise_topics(array['metamodel'])`);
+    // so that the batch, which began before, is tried again
+    await trx('cards').insert({ type: 'Application', name: 'O-2', external_id: 'O-2' });
+  });
+  expect(report.flatMap(({ errors }) => errors ?? [])).toEqual([]);
+  expect(job.counts).toMatchObject({ created: 1, failed: 0 });
+  const [attributes] = await t.services.db('cards').where({ external_id: 'O-1' }).pluck('attributes');
+  expect(attributes).toMatchObject({ timeModel: 'grow' });
+});
+
 it('fail rows with tags and stakeholders that they no longer allow, and say why', async () => {
   const group = async (name: string, more: object = {}) =>
     (
