@@ -3,8 +3,8 @@ import { EstateError } from '../../platform/errors.ts';
 import { clientOf } from '../../platform/outbound.rules.ts';
 
 /**
- * Requests allowed in one minute, counted by network address and by account name; for MCP messages and test messages to
- * channels by account, for requests to web portals by address.
+ * Requests allowed in one minute, counted by network address and by account name; for MCP messages, test messages to
+ * channels and runs of extraction schedules by account, for requests to web portals by address.
  */
 export const throttleLimits = {
   login: 10,
@@ -15,6 +15,7 @@ export const throttleLimits = {
   mcp: 600,
   portal: 300,
   channel: 10,
+  extraction: 10,
 } as const;
 
 export type Throttled = keyof typeof throttleLimits;

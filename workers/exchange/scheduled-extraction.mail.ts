@@ -60,7 +60,7 @@ export async function mailRun(
     ? renderMail(
         await reportParts(sql, run, { app, base, name, isLinked: !attached }, attached ? undefined : url),
       )
-    : { text: extractionText(run, name, attached ? undefined : url) };
+    : { text: extractionText(run, name, await senderOf(sql, run, app), attached ? undefined : url) };
   const mail: Omit<Mail, 'to'> = {
     subject: `${app}: ${run.schedule_name}`,
     ...content,
@@ -97,6 +97,7 @@ export async function messageRun(
     : {
         heading: run.schedule_name,
         paragraphs: [`The extraction of ${run.slot.toISOString()} is ready: ${name}`],
+        footer: [await senderOf(sql, run, app)],
       };
   const items = [...(parts.items ?? []), ...(file ? [{ title: name, text: file, url: file }] : [])];
   await enqueueMessages(sql, ctx, [{ channel, parts: { ...parts, items } }]);
@@ -106,12 +107,27 @@ export async function messageRun(
 const fileOf = (run: MadeRun): string =>
   `/api/v1/extraction-schedules/${run.schedule_id}/runs/${run.id}/file`;
 
-function extractionText(run: MadeRun, name: string, url: string | undefined): string {
+/** For whom and by which schedule a run is sent: recipients know the owner, who chose the schedule's name. */
+async function senderOf(
+  sql: Knex.Transaction,
+  run: MadeRun,
+  app: string,
+  of: InLanguage = {},
+): Promise<string> {
+  const user = await sql('users').where({ id: run.owner_id }).first('display_name');
+  return reportText(of, 'mail.footer', {
+    app,
+    owner: user?.display_name ?? '',
+    schedule: run.schedule_name,
+  });
+}
+
+function extractionText(run: MadeRun, name: string, sender: string, url: string | undefined): string {
   const where =
     url === undefined
       ? `It is attached as ${name}.`
       : `It is too large for a mail. Fetch ${name} with your login:\n\n${url}`;
-  return `The extraction "${run.schedule_name}" of ${run.slot.toISOString()} is ready.\n\n${where}\n`;
+  return `The extraction "${run.schedule_name}" of ${run.slot.toISOString()} is ready.\n\n${where}\n\n${sender}\n`;
 }
 
 interface About {
@@ -134,9 +150,9 @@ async function reportParts(
   url?: string,
 ): Promise<MailParts> {
   const of: InLanguage = { language: run.report!.language };
-  const said = await query(sql).row<{ name: string; report_type: string; config: unknown; owner: string }>`
-    select s.name, s.report_type, s.config, u.display_name as owner
-    from saved_reports s join users u on u.id = ${run.owner_id} where s.id = ${run.report!.saved_report_id}`;
+  const said = await query(sql).row<{ name: string; report_type: string; config: unknown }>`
+    select s.name, s.report_type, s.config
+    from saved_reports s where s.id = ${run.report!.saved_report_id}`;
   const report = said?.name ?? run.schedule_name;
   const format = await readSetting(sql, 'date_format');
   const dateOf = (at: Date) => formatDate(at.toISOString(), format, of.language ?? 'en');
@@ -153,7 +169,7 @@ async function reportParts(
     ],
     items,
     ...(page ? { button: { label: reportText(of, 'mail.open', { app }), url: page } } : {}),
-    footer: [reportText(of, 'mail.footer', { app, owner: said?.owner ?? '' })],
+    footer: [await senderOf(sql, run, app, of)],
   };
 }
 

@@ -71,7 +71,7 @@ async function carryOut(job: Job, services: Services, run: ExtractionRun): Promi
   if (destination.kind === 'mail') await requireMailable(services.db, destination.recipients);
   if (destination.kind === 'channel') await requireChannel(ctx, destination.channel_id);
   const made = await makeRunFiles(job, services, ctx, run);
-  const storage = await storageOf(services, { ...run, id: run.schedule_id });
+  const storage = await unlessCancelled(job.signal, storageOf(services, { ...run, id: run.schedule_id }));
   try {
     if (storage) await deliverFiles(services, storage, made, job.signal);
   } finally {
@@ -86,6 +86,26 @@ async function carryOut(job: Job, services: Services, run: ExtractionRun): Promi
     await succeedRun(sql, job.ctx, run, refused);
     return result;
   });
+}
+
+/** Stops waiting for a login when the job is cancelled; a storage that opens later is closed. */
+async function unlessCancelled(
+  signal: AbortSignal,
+  opening: Promise<Storage | undefined>,
+): Promise<Storage | undefined> {
+  const cancelled = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    if (signal.aborted) reject(signal.reason);
+  });
+  try {
+    return await Promise.race([opening, cancelled]);
+  } catch (error) {
+    opening.then(
+      (storage) => storage?.close(),
+      () => undefined,
+    );
+    throw error;
+  }
 }
 
 /** Acts as the schedule's owner. @throws OwnerRefused if the owner may no longer extract. */

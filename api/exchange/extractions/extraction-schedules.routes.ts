@@ -227,6 +227,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     description: 'With the rights of its owner. A paused schedule can be run too.',
     permissionNote,
     responses: { 202: { description: 'The run and its job', schema: StartedExtractionRunSchema } },
+    errors: ['wrong_state', 'too_many_requests'],
     handler: ({ ctx, params }) => runSchedule(ctx, params.id),
   });
 

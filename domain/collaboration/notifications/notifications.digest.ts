@@ -60,14 +60,14 @@ export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): 
   const email = await readSetting(sql, 'email');
   const name = (await readSetting(sql, 'app_title')) || 'Estate';
   const byUser = (chosen: Due[]) => Map.groupBy(chosen, ({ user_id }) => user_id);
-  const digest = (due: Due[]) => digestOf(due, name, email.app_base_url);
+  const digest = (due: Due[], sent: string) => digestOf(due, name, email.app_base_url, sent);
   // without a mail server pending mails are dropped
   if (email.smtp_host !== '') {
     const mailed = wanted.filter((due) => due.by_mail && isMailAddress(due.email));
     const mails = [...byUser(mailed).values()].map((due) => ({
       to: due[0]!.email,
       subject: subjectOf(due, name),
-      ...renderMail(digest(due)),
+      ...renderMail(digest(due, 'mails')),
     }));
     await enqueueMails(sql, ctx, mails);
   }
@@ -76,7 +76,7 @@ export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): 
     where notifies and status = 'active' and owner_id = any(${[...chatted.keys()]}::uuid[])`;
   const messages = channels.map(({ id, owner_id }) => ({
     channel: id,
-    parts: digest(chatted.get(owner_id)!),
+    parts: digest(chatted.get(owner_id)!, 'messages'),
   }));
   await enqueueMessages(sql, ctx, messages);
   await query(sql).run`insert into notification_mailings (user_id, last_at)
@@ -106,8 +106,8 @@ const withNames = (message: string): string =>
 const subjectOf = (due: Due[], app: string): string =>
   due.length === 1 ? due[0]!.title : `${due.length} notifications of ${app}`;
 
-/** All pending notifications of a user. */
-function digestOf(due: Due[], app: string, base: string): MailParts {
+/** All pending notifications of a user. @param sent what of: mails or messages. */
+function digestOf(due: Due[], app: string, base: string, sent: string): MailParts {
   const [first] = due;
   const single = due.length === 1;
   const url = (path: string | null) => (path === null ? undefined : appUrl(base, path));
@@ -129,8 +129,8 @@ function digestOf(due: Due[], app: string, base: string): MailParts {
     footer: [
       `${app} sends this to ${first!.display_name} as set in the notification preferences.`,
       settings === undefined
-        ? 'To get fewer mails, switch kinds of notification off in your notification preferences.'
-        : `To get fewer mails, switch kinds of notification off: ${settings}`,
+        ? `To get fewer ${sent}, switch kinds of notification off in the notification preferences.`
+        : `To get fewer ${sent}, switch kinds of notification off: ${settings}`,
     ],
   };
 }

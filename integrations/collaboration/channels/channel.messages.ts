@@ -14,7 +14,7 @@ const flat = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu,
 const cut = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 
-/** A text of Slack: the three characters that it interprets are escaped, after which a text may be longer. */
+/** A text of Slack: the three characters that it interprets in text objects, `plain_text` too, are escaped, after which a text may be longer. */
 function slackText(text: string, most: number): string {
   const escaped = (part: string) =>
     part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,3 +1,4 @@
+import { throttle } from '../../../domain/access/access.throttle.ts';
 import { ownedBy } from '../../../domain/access/jobs.owner.ts';
 import { type ExportRequest, scheduledExtractionJob } from '../../../domain/exchange/exports/export.job.ts';
 import { command } from '../../../domain/kernel/command.ts';
@@ -15,6 +16,7 @@ import {
   type DestinationTools,
   toColumns,
 } from './extraction-schedules.destination.ts';
+import { activeJobs, cancelJobs } from './extraction-schedules.jobs.ts';
 import {
   readSchedule,
   requireVisible,
@@ -83,7 +85,7 @@ export async function createSchedule(
 /**
  * Changes a schedule. A caller who changes what is delivered or the destination, or resumes the schedule, becomes its owner:
  * it never runs with the rights of somebody who has not seen what it does. Runs that were due before a change of the time or
- * in a pause are skipped.
+ * in a pause are skipped; a pause cancels the run in progress.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`.
  */
 export async function patchSchedule(
@@ -147,6 +149,7 @@ export async function patchSchedule(
         : {}),
     };
     await setColumns(sql('extraction_schedules').where({ id }), columns);
+    if (!enabled && before.status === 'active') await cancelJobs(sql, id);
     const changes = rowChanges(shown, await readStoredRow(work, id));
     const secretChanged = destination !== undefined && destination.secret !== before.secret;
     if (Object.keys(changes).length > 0 || secretChanged) {
@@ -160,7 +163,7 @@ export async function patchSchedule(
 
 /**
  * Deletes a schedule with its history. Files in the data folder are removed by the next clean-up; those in a bucket or on
- * a server remain.
+ * a server remain. Its run in progress is cancelled.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`.
  */
 export async function deleteSchedule(ctx: Ctx, id: string): Promise<void> {
@@ -171,6 +174,7 @@ export async function deleteSchedule(ctx: Ctx, id: string): Promise<void> {
     checkIfMatch(ctx, await readSchedule(ctx, id, sql));
     await query(sql).run`update files set expires_at = now() where id in (
          select unnest(array[file_id, manifest_id]) from extraction_runs where schedule_id = ${id})`;
+    await cancelJobs(sql, id);
     await sql('extraction_schedules').where({ id }).delete();
     await sql('job_schedules')
       .where({ key: keyOf(id) })
@@ -187,12 +191,15 @@ export interface StartedRun extends StartedJob {
 
 /**
  * Runs a schedule now, also a paused one, with its owner's rights.
- * @throws EstateError `forbidden`, `not_found`.
+ * @throws EstateError `forbidden`, `not_found`, `too_many_requests`, `wrong_state` if a run of it is queued or running.
  */
 export async function runSchedule(ctx: Ctx, id: string): Promise<StartedRun> {
   await requireVisible(ctx, id);
   return await command(ctx, async (work) => {
     await lock(ctx, work, id);
+    if ((await activeJobs(work.sql, id)).length > 0)
+      throw new EstateError('wrong_state', 'A run of the schedule is queued or running.');
+    await throttle(work.sql, 'extraction', [`user ${ctx.caller.userId}`]);
     const job = await enqueueJob(ctx, work, scheduledExtractionJob, { schedule_id: id });
     const rows = await query(work.sql).rows`insert into extraction_runs (schedule_id, job_id, trigger, slot)
        values (${id}, ${job.job_id}, 'manual', date_trunc('milliseconds', clock_timestamp())) returning id, utc(slot) as slot`;

@@ -39,7 +39,10 @@ const entries = [
 
 const options = [{ key: 'small', label: 'Small' }];
 const part = { field_key: 'size', option_key: 'small' };
-const renaming = { key: 'extent', removal: '2999-12-31' };
+const renaming = {
+  key: 'extent',
+  removal: new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10),
+};
 
 /** A field with an option. */
 async function onField(w: World) {

@@ -181,6 +181,8 @@ it('gets scheduled reports with a link, as its owner sees them', async () => {
   const card = JSON.stringify((await message()).body);
   expect(card).toContain(`https://estate.example${run.links.file}`);
   expect(card).toContain('Data quality');
+  const { display_name: name } = (await member.get('/api/v1/auth/me')).body;
+  expect(card).toContain(`Sent for ${name} by the schedule “Weekly” of `);
   const { id: own } = await admin.create(base, slack());
   await expectInvalid(
     member.post('/api/v1/extraction-schedules', {

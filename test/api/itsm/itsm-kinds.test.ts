@@ -72,6 +72,15 @@ it('a connection to HTTP lists names its sources', async () => {
   });
 });
 
+it('a list that responds with 204 is an unexpected response, not a missing right', async () => {
+  const id = await create(toLists());
+  lists.instead.push({ status: 204, body: '' });
+  expect((await admin.post(`${base}/${id}/test`)).body).toMatchObject({
+    success: false,
+    failure: 'unexpected_response',
+  });
+});
+
 it('a connection to HTTP lists uses an OAuth client or an API key, which are never shown', async () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' });

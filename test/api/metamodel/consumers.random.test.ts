@@ -160,7 +160,7 @@ it(`after any of ${CHANGES} changes nothing refers to what is gone unless forced
       () =>
         admin.post(`${url}/fields/${fields[at]?.key ?? 'none'}/rename${force}`, {
           key: pick(['size', 'grade', 'note', newKey()]),
-          removal: '2999-12-31',
+          removal: new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10),
         }),
       () => {
         const select = fields.find(({ type: kind }) => kind === 'single_select');
@@ -169,7 +169,7 @@ it(`after any of ${CHANGES} changes nothing refers to what is gone unless forced
           field_key: select?.key ?? 'none',
           option_key: option,
           key: pick(['gold', 'silver', 'tin', newKey()]),
-          removal: '2999-12-31',
+          removal: new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10),
         });
       },
       () => admin.patch(`${relation}${force}`, { is_hidden: random() < 0.4 }),

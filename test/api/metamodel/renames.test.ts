@@ -244,6 +244,13 @@ it('a rename is refused where it cannot be', async () => {
     admin.post(`${types}/${type}/fields/one/rename`, { key: 'three', removal: '2020-01-01' }),
     422,
   );
+  const never = await admin.post(`${types}/${type}/fields/one/rename`, {
+    key: 'three',
+    removal: '9999-12-31',
+  });
+  expect(never.body.errors).toEqual([
+    expect.objectContaining({ code: 'out_of_range', message: expect.stringContaining('not be later than') }),
+  ]);
   await expectProblem(rename('Application', 'costTotalAnnual', 'cost'), 409, 'built_in_frozen');
   const twice = await Promise.all([rename(type, 'one', 'three'), rename(type, 'one', 'three')]);
   expect(twice.map(({ status }) => status).sort()).toEqual([200, 409]);

@@ -37,13 +37,13 @@ test.each(
 )('rows with the status %i are no whole %s', async (status, format) => {
   const headers = { 'content-range': 'items 0-1/6' };
   lists.instead.push({ status, headers, body: files[format] });
-  await expectPart(format === 'json' ? {} : { rows: undefined!, format }, 'bad_rows', `${status}`);
+  await expectPart(format === 'json' ? {} : { rows: undefined!, format }, 'unexpected_response', `${status}`);
   expect(lists.requests).toHaveLength(1);
 });
 
 test('no rows with the status 204 are no empty list', async () => {
   lists.places.set('/rows', () => ({ status: 204, body: undefined }));
-  await expectPart({}, 'bad_rows', '204');
+  await expectPart({}, 'unexpected_response', '204');
 });
 
 const cursor = { by: 'cursor', next: 'next', more: 'more', parameter: 'after' } as const;

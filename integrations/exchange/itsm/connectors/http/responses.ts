@@ -17,12 +17,9 @@ export const readResponse: ResponseReader = (response, context) => {
   const { status, headers, body } = response;
   if (status === 304) return { kind: 'done', result: undefined };
   // some servers answer 403 at their rate limit
-  const final = (
-    what: string,
-    code: 'unexpected_response' | 'bad_rows' = 'unexpected_response',
-  ): ReadResponse => ({
+  const final = (what: string): ReadResponse => ({
     kind: 'final',
-    error: new RemoteError(code, context.where, `${context.doing} ${what}`, { status }),
+    error: new RemoteError('unexpected_response', context.where, `${context.doing} ${what}`, { status }),
   });
   const isLimited = headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0';
   if (status === 403 && isLimited) return asRateLimited(response, context);
@@ -34,7 +31,7 @@ export const readResponse: ResponseReader = (response, context) => {
   if (refused) return refused;
   if (status !== 200) {
     // another success, such as 206 and 207, may have only a part of the rows
-    return final(`returned the status ${status} instead of 200`, 'bad_rows');
+    return final(`returned the status ${status} instead of 200`);
   }
   const start = body.subarray(0, 100).toString('latin1');
   const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!|html|\?xml)/i.test(start);
