@@ -1,12 +1,12 @@
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
-import { presentKey } from '../../kernel/metamodel/deprecations.ts';
+import { presentKey, presentPart } from '../../kernel/metamodel/deprecations.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import type { StoredWorkbook } from '../../kernel/transfer/xlsx.parts.ts';
 import type { Separator } from './imports.csv-records.ts';
 import type { focusOptions, ImportPayload } from './imports.job.ts';
-import { labelsOf } from './imports.labels.ts';
+import { type Labels, labelsOf } from './imports.labels.ts';
 import { readCsv } from './imports.read-csv.ts';
 import { readFocus } from './imports.read-focus.ts';
 import { readNdjson, readObject } from './imports.read-ndjson.ts';
@@ -31,8 +31,23 @@ export function readOptions<K extends ImportKind>(
   onFormer?: (path: string) => void,
 ): ReadOptions<K> {
   const rows: ImportKind = kind;
-  const labels = format === 'ndjson' ? undefined : labelsOf(metamodel, rows);
+  const found = format === 'ndjson' ? undefined : labelsOf(metamodel, rows);
+  const labels = found && format === 'csv' ? formerFirst(metamodel, rows, found) : found;
   return { kind, ...attributesOf(metamodel, kind, onFormer), labels };
+}
+
+/** A former key of an option stays, also if a label is written like it: the import names it. */
+function formerFirst(metamodel: Metamodel, kind: ImportKind, labels: Labels): Labels {
+  if (metamodel.aliases.size === 0) return labels;
+  const prefix = kind === 'relations' ? 'relation_option' : 'option';
+  return {
+    ...labels,
+    option(type, attribute, label) {
+      const given = label.trim();
+      const isFormer = presentPart(metamodel, `${prefix}:${type}.${attribute}.${given}`) !== undefined;
+      return isFormer ? given : labels.option(type, attribute, label);
+    },
+  };
 }
 
 /**

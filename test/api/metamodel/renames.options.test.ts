@@ -123,8 +123,10 @@ it('stored objects that were saved since the rename follow its undo', async () =
 
 it('requests and imports may name it by the former key until the removal', async () => {
   const former = `o${Date.now().toString(36)}`;
+  const label = former.toUpperCase();
   const type = await makeType(admin, [
-    field('grade', 'single_select', { options: [{ key: former, label: 'First' }, ...options('silver')] }),
+    // the label is written like the key
+    field('grade', 'single_select', { options: [{ key: former, label }, ...options('silver')] }),
     field('marks', 'multiple_select', { options: options('x', 'y') }),
   ]);
   const create = (name: string, grade: string) =>
@@ -161,6 +163,11 @@ it('requests and imports may name it by the former key until the removal', async
   await untilStatus(t.services, started.body.job_id, 'succeeded');
   const [imported] = await db('cards').where({ type, external_id: 'A' }).pluck('attributes');
   expect(imported).toEqual({ grade: 'gilt', marks: ['z', 'y'] });
+  const labelled = `type,external_id,name,attributes.grade\n${type},A,Ann,${label}\n`;
+  expect(told(await admin.request({ method: 'POST', url, payload: labelled, headers }))).toEqual([
+    202,
+    undefined,
+  ]);
 
   await db.raw(
     `update card_types set fields_schema = replace(fields_schema::text, ?, '2026-01-01')::jsonb where key = ?`,
