@@ -54,8 +54,9 @@ const fits: Record<PortfolioField, (field: CompiledField) => boolean> = {
 };
 
 /**
- * Chooses the fields that a request does not name: the preferred one if it is filled for 30 % of the cards, else the
- * best-filled one of the kind; an axis has a number or a yes or no if no field of options is filled that well.
+ * Chooses the fields that a request does not name. The axes are the preferred ones if 30 % of the cards have both, else those
+ * that most cards have both; the others, and the axes of few cards, are the preferred one if it is filled for 30 % of the cards,
+ * else the best-filled one of the kind.
  * @param cards the condition of the cards. @param given the fields of the request.
  */
 export async function chooseFields(
@@ -69,14 +70,16 @@ export async function chooseFields(
   const seesCosts = may(ctx.caller, 'costs.view');
   const fields = [...type.fields].filter(([, field]) => seesCosts || field.type !== 'cost');
   const keys = fields.map(([key]) => key);
-  const counts = isComplete ? [] : await countFilled(sql, cards, keys, SAMPLE);
-  const filled = new Map(keys.map((key, n) => [key, counts[n + 1] ?? 0]));
-  const enough = (counts[0] ?? 0) * WELL_FILLED;
+  const fillings = isComplete ? [] : await readFillings(sql, cards, keys);
+  const total = fillings.reduce((sum, { count }) => sum + count, 0);
+  const filled = new Map(keys.map((key) => [key, countOf(fillings, [keys.indexOf(key)])]));
+  const enough = total * WELL_FILLED;
   const chosen: Partial<ChosenKeys> = { ...given };
   const isFree = (key: string) => !Object.values(chosen).includes(key);
   const candidates = (param: PortfolioField) =>
     fields.filter(([key, field]) => fits[param](field) && isFree(key)).map(([key]) => key);
   const open = () => portfolioFields.filter((param) => chosen[param] === undefined);
+  if (total >= FEW) Object.assign(chosen, bestAxes(type, given, keys, fillings, enough));
   for (const param of open()) {
     const key = preferred[param];
     if (candidates(param).includes(key) && filled.get(key)! >= enough) chosen[param] = key;
@@ -90,32 +93,69 @@ export async function chooseFields(
     return candidates(param).toSorted((a, b) => rank(b) - rank(a))[0] ?? null;
   };
   for (const param of open()) chosen[param] = best(param);
-  // without both axes no card is drawn: an empty one takes the field of the colour or the size
-  const count = (param: PortfolioField) => filled.get(chosen[param] ?? '') ?? 0;
-  for (const axis of ['x_axis', 'y_axis'] as const) {
-    if ((counts[0] ?? 0) < FEW || given[axis] !== undefined || count(axis) > 0) continue;
-    const donor = (['color_field', 'size_field'] as const).find(
-      (param) =>
-        given[param] === undefined && count(param) > 0 && fits[axis](type.fields.get(chosen[param]!)!),
-    );
-    if (donor === undefined) continue;
-    chosen[axis] = chosen[donor]!;
-    chosen[donor] = best(donor);
-  }
   return chosen as ChosenKeys;
 }
 
-/** The number of cards, and of those with a value of each field. @param limit maximum number of cards that are read. */
-async function countFilled(
-  sql: Sql,
-  cards: Fragment,
+/** How many cards have values in the same fields. */
+interface Filling {
+  /** A `1` for each field with a value. */
+  has: string;
+  count: number;
+}
+
+/** The number of cards with values in all fields at these places. */
+const countOf = (fillings: readonly Filling[], places: readonly number[]): number =>
+  fillings.reduce((sum, { has, count }) => (places.every((at) => has[at] === '1') ? sum + count : sum), 0);
+
+/** The axes that most cards have both, beside those of the request; none if no card has both. Costs come last. */
+function bestAxes(
+  type: CardType,
+  given: Partial<Record<PortfolioField, string>>,
   keys: readonly string[],
-  limit: number | null,
-): Promise<number[]> {
+  fillings: readonly Filling[],
+  enough: number,
+): Partial<Pick<ChosenKeys, 'x_axis' | 'y_axis'>> {
+  const taken = new Set(Object.values(given));
+  const free = keys.filter((key) => isAxis(type.fields.get(key)!) && !taken.has(key));
+  const of = (axis: 'x_axis' | 'y_axis') => (given[axis] === undefined ? free : [given[axis]]);
+  const places = new Map(keys.map((key, at) => [key, at]));
+  let best: { rank: number; x_axis: string; y_axis: string } | undefined;
+  for (const x_axis of of('x_axis')) {
+    for (const y_axis of of('y_axis')) {
+      if (x_axis === y_axis) continue;
+      const both = [x_axis, y_axis];
+      const count = countOf(
+        fillings,
+        both.flatMap((key) => places.get(key) ?? []),
+      );
+      if (count === 0) continue;
+      const open = both.filter((key) => !taken.has(key)).map((key) => type.fields.get(key)!);
+      const isWell = count >= enough;
+      const likes = Number(x_axis === preferred.x_axis) + Number(y_axis === preferred.y_axis);
+      let rank = count + likes / 4;
+      if (open.every(isOption)) rank += isWell ? SAMPLE : 0.1;
+      if (isWell && likes === 2) rank += SAMPLE;
+      if (open.some((field) => field.type === 'cost')) rank -= 3 * SAMPLE;
+      if (!best || rank > best.rank) best = { rank, x_axis, y_axis };
+    }
+  }
+  return best ? { x_axis: best.x_axis, y_axis: best.y_axis } : {};
+}
+
+/** The cards by the fields that have values, in one scan of a sample. */
+async function readFillings(sql: Sql, cards: Fragment, keys: readonly string[]): Promise<Filling[]> {
+  const has = keys.map((key) => `case when c.attributes -> ${literal(key)} is null then '0' else '1' end`);
+  return await query(sql)
+    .rows<Filling>`select ${embed(["''", ...has].join(' || '))} as has, count(*)::int as count
+    from (select c.attributes from cards c where ${embed(cards)} order by c.id limit ${SAMPLE}::int) c group by 1`;
+}
+
+/** The number of cards with a value of each field. */
+async function countFilled(sql: Sql, cards: Fragment, keys: readonly string[]): Promise<number[]> {
   const counts = keys.map((key) => `count(c.attributes -> ${literal(key)})`);
   return (
-    await query(sql).value<string[]>`select array[${embed(['count(*)', ...counts].join(', '))}]
-      from (select c.attributes from cards c where ${embed(cards)} order by c.id limit ${limit}::int) c`
+    await query(sql).value<string[]>`select array[${embed(counts.join(', '))}]
+      from cards c where ${embed(cards)}`
   ).map(Number);
 }
 
@@ -135,7 +175,7 @@ export async function portfolioFigures(
 ): Promise<PortfolioFigures> {
   if (!isGrouped) {
     const keys = portfolioFields.map((param) => chosen[param] ?? '');
-    const [, ...counts] = await countFilled(sql, cards, keys, null);
+    const counts = await countFilled(sql, cards, keys);
     const filled = Object.fromEntries(portfolioFields.map((param, n) => [param, counts[n]]));
     return { filled: filled as PortfolioFigures['filled'], groups: 'null' };
   }

@@ -43,3 +43,23 @@ it('draws circles of one point side by side', async () => {
   const places = circles.map((circle) => /cx="([^"]+)" cy="([^"]+)"/.exec(circle)?.slice(1).join(' '));
   expect(new Set(places).size).toBeGreaterThanOrEqual(CARDS);
 });
+
+it('takes the axes that most cards have both', async () => {
+  const card = (n: number, attributes: object) =>
+    admin.card({ type: 'Application', name: `Filled ${n}`, attributes });
+  // hosting is filled best together with the suitability; the model and the criticality are hardly on the same cards
+  for (let n = 0; n < 18; n += 1)
+    await card(n, { hostingType: 'onPremise', ...(n < 8 && { technicalSuitability: 'adequate' }) });
+  for (let n = 18; n < 28; n += 1) await card(n, { timeModel: 'tolerate' });
+  const { fields } = await read('type=Application&filter=name%20~%20%22Filled%22');
+  expect([fields.x_axis, fields.y_axis]).toMatchObject([
+    { field: 'hostingType', filled: 18 },
+    { field: 'technicalSuitability', filled: 8 },
+  ]);
+  const named = await read('x_axis=timeModel&filter=name%20~%20%22Filled%22');
+  expect(named.fields.x_axis).toMatchObject({ field: 'timeModel', filled: 10, is_default: false });
+  const few = await read(
+    'filter=name%20~%20%22Filled%201%22%20and%20attributes.technicalSuitability%20is%20not%20empty',
+  );
+  expect(few.fields.y_axis.field).toBe('technicalSuitability');
+});
