@@ -65,7 +65,8 @@ export async function makeReport(
     return { content, facts, position, figures: [...chartFigures(chart), ...figures] };
   }
   const isBoard = saved.report_type === 'dashboard';
-  const made = await storeTables(services, job, { ...wanted, format: wanted.format }, parts, isBoard);
+  const named = { ...wanted, format: wanted.format, name: saved.name };
+  const made = await storeTables(services, job, named, parts, isBoard);
   return { ...made, facts, figures };
 }
 

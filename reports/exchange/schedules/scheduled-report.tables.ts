@@ -1,7 +1,9 @@
 import { type StoredContent, storeContent, storeWritten } from '../../../domain/kernel/files/files.store.ts';
 import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
+import { labelledMetamodel } from '../../../domain/kernel/metamodel/metamodel.labels.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { withQueryTable } from '../../analysis/query/query.files.ts';
+import { labelledQuery } from '../../analysis/query/query.labels.ts';
 import { withKpiTable } from '../../inventory/kpis/kpis.files.ts';
 import type { Table } from '../../kernel/formats/formats.types.ts';
 import { writeWorkbook } from '../../kernel/formats/xlsx.ts';
@@ -11,7 +13,11 @@ import type { PreparedPart } from './scheduled-report.prepare.ts';
 import type { ScheduledReport } from './scheduled-report.types.ts';
 
 type Job = Pick<RunningJob<unknown>, 'ctx' | 'signal'>;
-type Wanted = Omit<ScheduledReport, 'saved_report_id'> & { format: TableFormat };
+type Wanted = Omit<ScheduledReport, 'saved_report_id'> & {
+  format: TableFormat;
+  /** Of the saved report. */
+  name: string;
+};
 
 /** A stored file with the feed position of its data; null for what has none. */
 interface StoredTables {
@@ -34,13 +40,13 @@ export async function storeTables(
   parts: PreparedPart[],
   isBoard: boolean,
 ): Promise<StoredTables> {
-  const { format, table: name } = wanted;
+  const { format, table: tileTitle } = wanted;
   const [first] = parts;
   if (!isBoard && first!.kind === 'report') {
     const { content, position } = await openReportFile(services, job.ctx, first!.request, wanted, job.signal);
     return { content: await storeContent(services.blobs, content), position };
   }
-  const tile = isBoard && name !== undefined ? parts.find(({ title }) => title === name) : first;
+  const tile = isBoard && tileTitle !== undefined ? parts.find(({ title }) => title === tileTitle) : first;
   const positions: string[] = [];
   const use = async (part: PreparedPart, write: (table: Table) => Promise<void>) => {
     const position = await withTable(services, job, wanted, part, write);
@@ -66,7 +72,14 @@ async function withTable(
   part: PreparedPart,
   use: (table: Table) => Promise<void>,
 ): Promise<string | null> {
-  if (part.kind === 'query') return await withQueryTable(services, ctx, part.query, part.plan, use);
+  if (part.kind === 'query') {
+    const { language } = wanted;
+    const named = language !== undefined &&
+      wanted.format === 'xlsx' && { ...labelledMetamodel(ctx.metamodel, language), language };
+    return await withQueryTable(services, ctx, part.query, part.plan, (table) =>
+      use(named ? { ...labelledQuery(table, part.query, part.plan, named), name: wanted.name } : table),
+    );
+  }
   const request = part.kind === 'report' ? part.request : { params: {} };
   const labelled = await labelsOf(services, ctx, request, wanted);
   const useLabelled = (table: Table) => use({ ...table, columns: labelled(table.columns) });

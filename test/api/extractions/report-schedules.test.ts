@@ -164,6 +164,31 @@ describe('a schedule of a report', () => {
     expect(second.text).toMatch(/- Datenqualität\r?\n {2}[\d,]+\s% \([-+−]?[\d,]+ Prozentpunkte?\)/);
   });
 
+  it('has titles and labels of a query in the language of the schedule', async () => {
+    const attributes = { hostingType: 'onPremise' };
+    await member.create('/api/v1/cards', { type: 'Application', name: 'Hosted', attributes });
+    const query = {
+      from: ['Application'],
+      dimensions: [
+        { field: 'attributes.hostingType' },
+        { field: 'type' },
+        { field: 'status' },
+        { field: 'id' },
+      ],
+      measures: [{ fn: 'count' }, { fn: 'sum', field: 'attributes.costTotalAnnual', as: 'Total' }],
+    };
+    const saved = await save('query', page('/query', { q: query }));
+    const [sheet] = (await readWorkbook(await fileOf(saved, { format: 'xlsx', language: 'de' }))).worksheets;
+    expect(sheet!.name).toBe('My query');
+    const [, ...headers] = sheet!.getRow(1).values as string[];
+    expect(headers).toEqual(['Betriebsart', 'Typ', 'Status', 'id', 'Anzahl', 'Total']);
+    expect(sheet!.getColumn(1).values).toContain('On-Premise');
+    expect([2, 3].map((n) => sheet!.getRow(2).getCell(n).value)).toEqual(['Anwendung', 'Aktiv']);
+    const [keys] = (await readWorkbook(await fileOf(saved, { format: 'xlsx' }))).worksheets;
+    expect([keys!.name, keys!.getRow(1).getCell(1).value]).toEqual(['Query', 'attributes.hostingType']);
+    expect(keys!.getColumn(1).values).toContain('onPremise');
+  });
+
   it('is read, and changed from an export to a report and back', async () => {
     const saved_report_id = await save('query', configs.query);
     const report = { saved_report_id, format: 'csv' };
