@@ -30,3 +30,10 @@ export function nameOfLine(line: number): string {
   const sheet = Math.floor((line - WORKBOOK - 1) / MAX_ROW);
   return `row ${line - firstLine(sheet)} of sheet ${sheet + 1}`;
 }
+
+/** The line, or the row of the sheet that has the other line, too; undefined for one of another sheet. */
+export function lineBeside(line: number, other: number): number | undefined {
+  if (line <= WORKBOOK) return line;
+  const sheet = (of: number) => Math.floor((of - WORKBOOK - 1) / MAX_ROW);
+  return sheet(line) === sheet(other) ? line - firstLine(sheet(line)) : undefined;
+}

@@ -187,7 +187,7 @@ export async function showsCostChanges(
 /** The number of written rows with warnings, and whether some name cards of the inventory. */
 export async function countWarned(sql: Sql, jobId: string): Promise<{ rows: number; ofCards: boolean }> {
   return (await query(sql).row`select count(w.line)::int as rows,
-      coalesce(bool_or(jsonb_path_exists(w.warnings, '$[*].card_id')), false) as "ofCards"
+      coalesce(bool_or(jsonb_path_exists(w.warnings, '$[*].confidence')), false) as "ofCards"
     from import_outcomes o join ${embed(warnings)} where o.job_id = ${jobId}`)!;
 }
 
@@ -200,9 +200,9 @@ export async function firstWarned(
 ): Promise<unknown[]> {
   const place = embed(placeOf(sheets));
   const rows = await query(sql).rows`select json_strip_nulls(json_build_object(${place}, 'code', v.code,
-      'card_id', v.card_id, 'confidence', v.confidence, 'value', v.value, 'nearest', v.nearest)) as item
+      'card_id', v.card_id, 'other_line', v.other_line, 'confidence', v.confidence, 'value', v.value, 'nearest', v.nearest)) as item
     from import_outcomes o join ${embed(warnings)}, jsonb_to_recordset(w.warnings)
-      as v (code text, card_id uuid, confidence double precision, value text, nearest text)
+      as v (code text, card_id uuid, other_line integer, confidence double precision, value text, nearest text)
     where o.job_id = ${jobId} order by o.line, v.confidence desc limit ${count}`;
   return rows.map(({ item }) => item);
 }

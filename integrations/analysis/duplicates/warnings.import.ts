@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ImportPayload } from '../../../domain/exchange/imports/imports.job.ts';
+import { lineBeside } from '../../../domain/exchange/imports/imports.lines.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import { type NamedCard, similarNames } from '../../../domain/inventory/cards/cards.similar.ts';
 import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
@@ -161,15 +162,38 @@ async function* storedNames(
   }
 }
 
-async function store(job: RunningJob, db: Db, warned: Warned): Promise<void> {
+/** The lines of cards that a dry run does not create. */
+async function unwrittenLines(
+  job: RunningJob<ImportPayload>,
+  db: Db,
+  warned: Warned,
+): Promise<Map<string, number>> {
+  if (!job.payload.dry_run) return new Map();
+  const ids = [...warned.values()].flatMap((warnings) => warnings.map(({ card_id }) => card_id));
+  const rows = await query(db).rows<{ id: string; line: number }>`select card_id as id, line
+    from import_card_plan where job_id = ${job.id} and is_new and card_id = any(${ids}::uuid[])`;
+  return new Map(rows.map(({ id, line }) => [id, line]));
+}
+
+async function store(job: RunningJob<ImportPayload>, db: Db, warned: Warned): Promise<void> {
   if (warned.size === 0) return;
-  const rows = JSON.stringify([...warned].map(([line, warnings]) => ({ line, warnings })));
+  const lines = await unwrittenLines(job, db, warned);
+  const rows = JSON.stringify(
+    [...warned].map(([line, warnings]) => ({
+      line,
+      warnings: warnings.map(({ card_id, ...warning }) =>
+        lines.has(card_id)
+          ? { ...warning, other_line: lineBeside(lines.get(card_id)!, line) }
+          : { ...warning, card_id },
+      ),
+    })),
+  );
   await inTransaction(db, async (sql) => {
     await job.lock({ sql });
     await query(sql).run`insert into import_warnings (job_id, line, warnings)
       select ${job.id}::uuid, v.line, v.warnings from jsonb_to_recordset(${rows}::jsonb) as v (line integer, warnings jsonb)
       on conflict (job_id, line) do update set warnings = excluded.warnings
         || (select coalesce(jsonb_agg(w), '[]') from jsonb_array_elements(import_warnings.warnings) w
-            where not jsonb_exists(w, 'card_id'))`;
+            where w ->> 'code' is distinct from 'likely_duplicate')`;
   });
 }
