@@ -7,6 +7,7 @@ import { favoriteList } from '../collaboration/views/favorites.ts';
 import { reviewItemList } from '../exchange/itsm/review.queries.ts';
 import { mySurveyList } from '../governance/surveys/surveys.list.ts';
 import { visibleCards } from '../inventory/cards/cards.projection.ts';
+import { isWork } from '../inventory/metamodel/renames/renames.events.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { defineList, readList } from '../kernel/lists/lists.define.ts';
 import type { Fragment, JsonText } from '../kernel/lists/lists.types.ts';
@@ -31,6 +32,12 @@ const myConflicts = defineList({
     ...((await reviewItemList.where?.(ctx, params)) ?? []),
     isMine(ctx, 'q.card_id'),
   ],
+});
+
+const myWork = defineList({
+  ...myCardEventList,
+  name: 'my-work',
+  where: async (ctx, params) => [...((await myCardEventList.where?.(ctx, params)) ?? []), isWork],
 });
 
 /** The first cards of a query over `c`, with their number. */
@@ -65,14 +72,13 @@ const parts = {
   conflicts: (ctx: Ctx, page_size: number) => readList(ctx, myConflicts, { page: 1, page_size }),
   duplicates: (ctx: Ctx, page_size: number) =>
     readList(ctx, myDuplicates, { page: 1, page_size, status: 'pending' }),
-  changes: (ctx: Ctx, page_size: number) =>
-    readList(ctx, myCardEventList, { page: 1, page_size, cursor: '' }),
+  changes: (ctx: Ctx, page_size: number) => readList(ctx, myWork, { page: 1, page_size, cursor: '' }),
   recent: (ctx: Ctx, page_size: number) =>
     cards(
       ctx,
       fragment`select card_id as id, min(n) as n from (
           select e.card_id, row_number() over (order by e.position desc) as n from events e
-          where e.user_id = ${ctx.caller.userId}::uuid and e.card_id is not null
+          where e.user_id = ${ctx.caller.userId}::uuid and e.card_id is not null and ${embed(isWork)}
           order by e.position desc limit ${RECENT_EVENTS}) e group by card_id`,
       page_size,
     ),

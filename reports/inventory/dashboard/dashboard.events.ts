@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { isWork } from '../../../domain/inventory/metamodel/renames/renames.events.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
@@ -48,7 +49,7 @@ export async function recentEvents(
             u.display_name as user_display_name, e.job_id, utc(e.at) as created_at
      from events e left join cards c on c.id = e.card_id left join users u on u.id = e.user_id
      where e.scope = 'inventory' and e.card_id is not null
-       and split_part(e.event_type, '.', 1) in ('card', 'relation', 'tag')
+       and split_part(e.event_type, '.', 1) in ('card', 'relation', 'tag') and ${embed(isWork)}
        and not (coalesce(e.card_type, '') = any(${hidden}::text[]))
        and not (coalesce(e.peer_card_type, '') = any(${hidden}::text[]))
        ${embed(relations ? '' : 'and e.relation_id is null')}

@@ -293,3 +293,25 @@ it('a rename of an option is refused where it cannot be', async () => {
   const levels = renameIn(`${types}/BusinessCapability/rename`, 'capabilityLevel', 'L1', 'one');
   await expectProblem(levels, 409, 'built_in_frozen');
 });
+
+it('a rename is no work on the cards whose values follow it', async () => {
+  const type = await makeType(admin, [field('grade', 'single_select', { options: options('gold') })]);
+  const author = await t.as('admin', 'author');
+  const { id } = await admin.create('/api/v1/cards', {
+    type,
+    name: 'Untouched',
+    attributes: { grade: 'gold' },
+  });
+  expect((await author.post(`/api/v1/favorites/${id}`)).status).toBeLessThan(300);
+  const body = { field_key: 'grade', option_key: 'gold', key: 'golden', removal };
+  expect((await author.post(`${types}/${type}/rename`, body)).status).toBe(200);
+  const eventsOf = ({ items }: { items: { card_id: string }[] }) =>
+    items.filter(({ card_id }) => card_id === id).length;
+  const home = (await author.get('/api/v1/home')).body;
+  expect([eventsOf(home.changes), home.recent.total]).toEqual([1, 0]);
+  const { recent_events: items } = (await author.get('/api/v1/reports/dashboard')).body;
+  expect(eventsOf({ items })).toBe(1);
+  const patch = { attributes: { grade: null } };
+  expect((await author.patch(`/api/v1/cards/${id}`, patch)).status).toBe(200);
+  expect((await author.get('/api/v1/home')).body.recent.items).toMatchObject([{ id }]);
+});
