@@ -195,7 +195,18 @@ test('people comment, name each other, answer, give roles and tags', async () =>
   await page.getByRole('listitem').filter({ hasText: '<b>no</b>' }).waitFor();
   expect(await accessibility()).toEqual([]);
 
-  await page.getByRole('link', { name: 'People' }).click();
+  await page
+    .getByRole('navigation', { name: 'Parts of the card' })
+    .getByRole('link', { name: 'Card' })
+    .click();
+  await page.getByRole('link', { name: 'Add a person' }).click();
+  const finder = page.getByRole('combobox', { name: 'Find a person by name or mail' });
+  await finder.waitFor();
+  // what is typed at once is searched for
+  await page.keyboard.type('gec');
+  expect(await finder.inputValue()).toBe('gec');
+  await page.keyboard.press('Escape');
+  await finder.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Add Responsible' }).click();
   await page.getByRole('combobox', { name: 'Find a person by name or mail' }).fill('Rolf');
   await page.getByRole('option', { name: /Rolf Reader/ }).click();

@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { addStakeholder, answer, type Card, changeStakeholder, removeStakeholder } from '#client';
 import { PersonFinder } from '../../kit/finders.tsx';
 import { Icon } from '../../kit/Icon.tsx';
@@ -56,7 +56,13 @@ function RoleGroup({ role, held }: { role: Role; held: Held[] }) {
   const reasonOf = useReason();
   const { card, can, act } = useCard();
   const { roles, roleOf } = useRoles();
-  const [isOpen, setOpen] = useState(false);
+  const navigate = useNavigate({ from: '/cards/$id' });
+  const isOpen = useSearch({ from: '/app/cards/$id' }).add === role.key;
+  const setOpen = (open: boolean) =>
+    void navigate({
+      search: ({ add: _, ...before }) => ({ ...before, ...(open && { add: role.key }) }),
+      replace: true,
+    });
   const run = async (done: string, write: () => Promise<Headers>) => {
     try {
       await act(done, write);

@@ -183,7 +183,7 @@ export function Quality() {
 export function People() {
   const t = useTexts();
   const { card, can } = useCard();
-  const { roleOf } = useRoles();
+  const { roles, roleOf } = useRoles();
   const people = Map.groupBy(card.stakeholders ?? [], ({ user_id }) => user_id);
   return (
     <section className={styles.titled} id="field-stakeholder_role" tabIndex={-1}>
@@ -193,7 +193,7 @@ export function People() {
           <Link
             to="/cards/$id"
             params={{ id: card.id }}
-            search={{ tab: 'people' }}
+            search={{ tab: 'people', ...(roles[0] && { add: roles[0].key }) }}
             className={styles.iconLink}
             aria-label={t('people.add')}
             data-fill

@@ -9,13 +9,16 @@ export interface CardSearch {
   asOf?: string;
   /** The kind of events that the history shows. */
   kind?: string;
+  /** The role for which the tab of people asks for somebody. */
+  add?: string;
 }
 
 /** Reads the address; what is not understood is left out. */
-export function readCardSearch({ tab, asOf, kind }: Record<string, unknown>): CardSearch {
+export function readCardSearch({ tab, asOf, kind, add }: Record<string, unknown>): CardSearch {
   return {
     tab: tabs.find((one) => one === tab),
     asOf: typeof asOf === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(asOf) ? asOf : undefined,
     kind: typeof kind === 'string' && /^[a-z_]+$/.test(kind) ? kind : undefined,
+    add: typeof add === 'string' && tab === 'people' ? add : undefined,
   };
 }
