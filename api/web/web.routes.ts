@@ -37,16 +37,19 @@ const policyOf = (nonce: string): string =>
 /** Addresses of the service itself: there is no page at them. */
 const notPages = /^\/(api|odata|scim|mcp|metrics|portal|assets)(\/|$)/;
 
+/** Whether a request takes a page: at the root also one that takes anything, such as that of a monitor. */
+const takesPage = ({ url, headers: { accept = '*/*' } }: FastifyRequest): boolean =>
+  accept.includes('text/html') || (/^\/(\?|$)/.test(url) && /\*\/\*|text\/\*/.test(accept));
+
 /** Whether a request without a route is one of a browser for a page. */
-const asksForPage = ({ is404, method, url, headers }: FastifyRequest): boolean =>
-  is404 &&
-  (method === 'GET' || method === 'HEAD') &&
-  !notPages.test(url) &&
-  String(headers.accept).includes('text/html');
+const asksForPage = (request: FastifyRequest): boolean => {
+  const { is404, method, url } = request;
+  return is404 && (method === 'GET' || method === 'HEAD') && !notPages.test(url) && takesPage(request);
+};
 
 /**
  * Serves the web interface, if it was built: its files at `/assets`, and its page at every address that asks for HTML and is
- * none of the service. Must be registered before the hook that answers unknown addresses.
+ * none of the service, at the root to all that do not ask for something else. Must be registered before the hook that answers unknown addresses.
  */
 export async function registerWeb(app: App): Promise<void> {
   const index = path.join(folder, 'index.html');

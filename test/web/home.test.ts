@@ -22,3 +22,18 @@ test.each(['/', '/?tab=administration'])(
     await page.context().close();
   },
 );
+
+test('the root is the page for all that take anything, and addresses of the API stay JSON', async () => {
+  const read = async (address: string, accept: string) => {
+    const answer = await fetch(`${origin}${address}`, { headers: { accept } });
+    return [answer.status, answer.headers.get('content-type')];
+  };
+  const page = [200, 'text/html; charset=utf-8'];
+  for (const accept of ['*/*', 'text/*', 'text/html, */*;q=0.8'])
+    expect(await read('/', accept)).toEqual(page);
+  expect(await read('/?tab=people', '*/*')).toEqual(page);
+  const problem = [404, expect.stringMatching(/^application\/problem\+json/)];
+  expect(await read('/', 'application/json')).toEqual(problem);
+  expect(await read('/api/v1/nothing', '*/*')).toEqual(problem);
+  expect(await read('/nothing', '*/*')).toEqual(problem);
+});
