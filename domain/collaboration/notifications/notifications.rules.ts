@@ -167,7 +167,8 @@ const extractionFailed: NotificationRule = {
       : `The extraction ${excerpt(event.data.name)} has failed`,
   message: ({ event }) => excerpt(event.data.reason),
   many: (count) => `${count} scheduled extractions have failed`,
-  link: () => null,
+  // where saved reports are scheduled; other extractions have no page
+  link: ({ event }) => (event.data.saved_report_id ? '/reports?tab=saved' : null),
 };
 
 const channelPaused: NotificationRule = {

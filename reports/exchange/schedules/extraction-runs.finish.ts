@@ -103,6 +103,7 @@ const facts = (run: ExtractionRun) => ({
   id: run.id,
   schedule_id: run.schedule_id,
   slot: run.slot.toISOString(),
+  ...(run.report && { saved_report_id: run.report.saved_report_id }),
 });
 
 /** Ids of the users to notify: the owner, the owner of a service account, or else up to 20 administrators. */

@@ -278,7 +278,7 @@ describe('the owner of a schedule of a report', () => {
     const told = await until('the notification', async () =>
       db('notifications').where({ user_id: reader.userId, type: 'extraction_failed' }).first(),
     );
-    expect(told.title).toBe('The extraction Weekly is paused');
+    expect(told).toMatchObject({ title: 'The extraction Weekly is paused', link: '/reports?tab=saved' });
     expect(smtp.mails.filter(({ headers }) => headers.subject === 'Estate: Weekly')).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import styles from './notifications.module.css';
 import { type Notice, useMarkRead } from './notifications.queries.ts';
 
 /** Addresses that have a page; other notifications lead to their card, if they have one. */
-const pages = /^\/(cards|todos|surveys|reports|import|me)(\/|$)/;
+const pages = /^\/(cards|todos|surveys|reports|import|me)(\/|\?|$)/;
 
 const placeOf = ({ link, card_id }: Notice): string | undefined => {
   if (link && pages.test(link)) return link;
@@ -30,6 +30,7 @@ export function NoticeList({ notices, onChosen }: NoticeListProps) {
       {notices.map((notice) => {
         const { id, title, message, actor_name, is_read, created_at } = notice;
         const place = placeOf(notice);
+        const [path, query] = place?.split('?') ?? [];
         const choose = () => {
           if (!is_read) markRead.mutate(id);
           if (place) onChosen?.();
@@ -55,8 +56,13 @@ export function NoticeList({ notices, onChosen }: NoticeListProps) {
         );
         return (
           <li key={id} data-read={is_read}>
-            {place ? (
-              <Link to={place as '/'} className={styles.notice} onClick={choose}>
+            {path ? (
+              <Link
+                to={path as '/'}
+                search={Object.fromEntries(new URLSearchParams(query)) as never}
+                className={styles.notice}
+                onClick={choose}
+              >
                 {content}
               </Link>
             ) : (
