@@ -43,18 +43,21 @@ describe('the rows of an import that create or rename cards', () => {
     expect((job.result as { warnings: object[] }).warnings).toContainEqual(found);
   });
 
-  it.each([false, true])('name the line of a card that a dry run does not create: atomic %j', async (atomic) => {
-    await imports.run([app(`Tide Table ${atomic}`, { external_id: `T-${atomic}` })]);
-    const rows = [app(`Tide Tabel ${atomic}`), app(`Ferry Log ${atomic}`), app(`ferry-log ${atomic}`)];
-    const { job, report } = await imports.run(rows, { report: 'warnings', dry_run: true, atomic });
-    const likely = { code: 'likely_duplicate', confidence: expect.any(Number) };
-    const known = { ...likely, card_id: await idOf(`Tide Table ${atomic}`) };
-    const found = [known, { ...likely, other_line: 3 }, { ...likely, other_line: 2 }];
-    expect((job.result as { warnings: object[] }).warnings).toEqual(
-      found.map((warning, at) => ({ line: at + 1, ...warning })),
-    );
-    expect(report).toMatchObject(found.map((warning) => ({ warnings: [warning] })));
-  });
+  it.each([false, true])(
+    'name the line of a card that a dry run does not create: atomic %j',
+    async (atomic) => {
+      await imports.run([app(`Tide Table ${atomic}`, { external_id: `T-${atomic}` })]);
+      const rows = [app(`Tide Tabel ${atomic}`), app(`Ferry Log ${atomic}`), app(`ferry-log ${atomic}`)];
+      const { job, report } = await imports.run(rows, { report: 'warnings', dry_run: true, atomic });
+      const likely = { code: 'likely_duplicate', confidence: expect.any(Number) };
+      const known = { ...likely, card_id: await idOf(`Tide Table ${atomic}`) };
+      const found = [known, { ...likely, other_line: 3 }, { ...likely, other_line: 2 }];
+      expect((job.result as { warnings: object[] }).warnings).toEqual(
+        found.map((warning, at) => ({ line: at + 1, ...warning })),
+      );
+      expect(report).toMatchObject(found.map((warning) => ({ warnings: [warning] })));
+    },
+  );
 
   it('are in a report whose size is that of its text in UTF-8', async () => {
     await imports.run([app('Überführungsbüro')]);
