@@ -1,6 +1,7 @@
 import type { QueryDimension } from '../../../domain/inventory/reports/report.job.ts';
 import type { AmountReader } from './question.amounts.ts';
 import { readDateTest } from './question.conditions.ts';
+import type { CostReader } from './question.costs.ts';
 import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
@@ -11,12 +12,20 @@ export class GroupReader {
   readonly #cursor: QuestionCursor;
   readonly #names: QuestionNames;
   readonly #amounts: AmountReader;
+  readonly #costs: CostReader;
   readonly #draft: QuestionDraft;
 
-  constructor(cursor: QuestionCursor, names: QuestionNames, amounts: AmountReader, draft: QuestionDraft) {
+  constructor(
+    cursor: QuestionCursor,
+    names: QuestionNames,
+    amounts: AmountReader,
+    costs: CostReader,
+    draft: QuestionDraft,
+  ) {
     this.#cursor = cursor;
     this.#names = names;
     this.#amounts = amounts;
+    this.#costs = costs;
     this.#draft = draft;
   }
 
@@ -26,7 +35,7 @@ export class GroupReader {
     const draft = this.#draft;
     return cursor.attempt(() => {
       if (!cursor.takeAny(grammar.grouping)) return false;
-      if (draft.top && draft.measures.length === 0) return this.#amounts.orderMeasure();
+      if (draft.top && draft.measures.length === 0) return this.#orderCosts() || this.#amounts.orderMeasure();
       if (draft.top && this.#amounts.repeatsOrder()) return true;
       let count = 0;
       const next = () =>
@@ -37,6 +46,14 @@ export class GroupReader {
         count += 1;
       }
       return count > 0;
+    });
+  }
+
+  /** "by licence cost", whose year is read next. */
+  #orderCosts(): boolean {
+    return this.#cursor.attempt(() => {
+      this.#cursor.takePhrase('the');
+      return this.#costs.kind();
     });
   }
 

@@ -71,8 +71,8 @@ export class QuestionReader {
     cursor.mark = () => this.#draft.mark();
     this.#names = new QuestionNames(vocabulary, cursor, this.#draft);
     this.#amounts = new AmountReader(vocabulary, cursor, this.#names, this.#draft);
-    this.#groups = new GroupReader(cursor, this.#names, this.#amounts, this.#draft);
     this.#costs = new CostReader(cursor, this.#names, this.#draft);
+    this.#groups = new GroupReader(cursor, this.#names, this.#amounts, this.#costs, this.#draft);
     const condition = () => this.#readCondition(false);
     this.#related = new RelatedReader(cursor, this.#names, this.#draft, condition, isTranslated);
   }

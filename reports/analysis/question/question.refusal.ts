@@ -50,10 +50,18 @@ export async function similarQuestion(
     const words = new Set(tellingWords(text));
     if (text === question.trim() || !kept.every((word) => words.has(word))) continue;
     const found = read(text);
-    if ('query' in found && (await canRun(found.query))) return text;
+    if (!('query' in found) || countsAll(found.query)) continue;
+    if (await canRun(found.query)) return text;
   }
   return undefined;
 }
+
+/** Whether nothing of a question remains but how many cards there are. */
+const countsAll = ({ from, filter, dimensions, measures }: ReadQuestion['query']): boolean =>
+  !from?.length &&
+  !filter &&
+  dimensions.length === 0 &&
+  measures.every(({ fn, field }) => fn === 'count' && field === undefined);
 
 const replaced = (text: string, of: string, by: string) =>
   text.replace(new RegExp(`(?<!\\p{L})${escaped(of)}(?!\\p{L})`, 'iu'), by);

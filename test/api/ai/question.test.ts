@@ -156,6 +156,8 @@ describe('by rules', () => {
     expect(await suggestionFor('Which applications are redundant?')).toBe('Which applications?');
     // another question would be about something else
     expect(await suggestionFor('Which widgets have a colour?')).toBeNull();
+    // nothing of it would remain but the number of all cards
+    expect(await suggestionFor('Wieviele Busse fahren heute?')).toBeNull();
     expect(await suggestionFor('Which applications are purple or hosted on premise?')).toBeNull();
     // the costs that it would ask for are not shown to everybody
     expect(await suggestionFor('total annual cost of purple applications', admin)).toBe(

@@ -253,6 +253,24 @@ it.each([
   expect((await read(question)).query.filter).toBe(filter),
 );
 
+it.each([
+  'top 5 applications by licence cost 2026',
+  'top 5 applications by the licence cost in 2026',
+  'Top 5 Anwendungen nach Lizenzkosten 2026',
+])('costs of a kind and a year may be the order: %s', async (question) => {
+  const { query, limit } = await read(question);
+  expect(query.from).toEqual(['Application']);
+  expect(query.measures).toMatchObject([
+    { fn: 'sum', field: expect.stringMatching(/^cost\.2026\.licen[cs]e/) },
+  ]);
+  expect(limit).toBe(5);
+});
+
+it('the costs of a kind that are the order need a year', () =>
+  expect(unread('top 5 applications by licence cost').ambiguous).toMatchObject([
+    { meanings: ['licence cost 2026', 'licence cost 2027'] },
+  ]));
+
 describe('what is not understood', () => {
   it.each([
     ['How many applications in Germany?', ['Germany']],
