@@ -8,7 +8,7 @@ import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.en
 import { SCHEDULES_CHANNEL, scheduleErrors } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { embed, fragment, joinFragments, query, setColumns } from '../../../platform/database.ts';
+import { embed, fragment, joinFragments, query, type Sql, setColumns } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { planExtraction } from '../extraction/extraction.plan.ts';
 import {
@@ -101,16 +101,7 @@ export async function patchSchedule(
     checkIfMatch(ctx, await readSchedule(ctx, id, sql));
     const time = await check({ ...ctx, metamodel: work.metamodel }, patch, before);
     const enabled = patch.status === undefined ? before.status === 'active' : patch.status === 'active';
-    if (
-      time.cron !== before.cron ||
-      time.timeZone !== before.time_zone ||
-      enabled !== (before.status === 'active')
-    ) {
-      await sql('job_schedules')
-        .where({ key: keyOf(id) })
-        .update({ cron: time.cron, time_zone: time.timeZone, enabled, updated_at: sql.fn.now() });
-      await query(sql).run`select pg_notify(${SCHEDULES_CHANNEL}, '')`;
-    }
+    await setTime(sql, id, before, { ...time, enabled });
     const destination: DestinationColumns | undefined =
       patch.destination === undefined
         ? undefined
@@ -159,6 +150,22 @@ export async function patchSchedule(
     }
     return await readSchedule(ctx, id, sql);
   });
+}
+
+/** Sets when a schedule runs, if that is another time than before. */
+async function setTime(
+  sql: Sql,
+  id: string,
+  before: { cron: string; time_zone: string; status: string },
+  { cron, timeZone, enabled }: { cron: string; timeZone: string; enabled: boolean },
+): Promise<void> {
+  const isSame =
+    cron === before.cron && timeZone === before.time_zone && enabled === (before.status === 'active');
+  if (isSame) return;
+  await sql('job_schedules')
+    .where({ key: keyOf(id) })
+    .update({ cron, time_zone: timeZone, enabled, updated_at: sql.fn.now() });
+  await query(sql).run`select pg_notify(${SCHEDULES_CHANNEL}, '')`;
 }
 
 /**
