@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { type CSSProperties, useEffect, useRef, useState } from 'react';
 import { call, type DependenciesReport, readDependenciesReport } from '#client';
 import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
@@ -59,6 +59,10 @@ export function GraphTab() {
   );
 }
 
+/** A size in pixels, which narrow screens do not use. */
+const sizeOf = (width: number, height?: number) =>
+  ({ '--width': `${width}px`, ...(height && { '--height': `${height}px` }) }) as CSSProperties;
+
 function Graph({ data }: { data: GraphData }) {
   const t = useTexts();
   const { card } = useCard();
@@ -103,7 +107,7 @@ function Graph({ data }: { data: GraphData }) {
           {t('explorer.relation')}
         </p>
       )}
-      <div className={styles.graph} style={{ width, height }}>
+      <div className={styles.graph} style={sizeOf(width, height)}>
         <svg width={width} height={height} aria-hidden="true">
           <defs>
             <marker
@@ -143,7 +147,7 @@ function Graph({ data }: { data: GraphData }) {
                 params={{ id }}
                 search={{ tab: 'graph' }}
                 className={styles.node}
-                style={{ left: x, top: y, width: CELL.width }}
+                style={{ left: x, top: y, ...sizeOf(CELL.width) }}
                 title={name}
                 data-center={id === card.id}
                 data-faded={raised !== undefined && raised !== id && !touching.has(id)}
@@ -161,7 +165,7 @@ function Graph({ data }: { data: GraphData }) {
                 to="."
                 search={{}}
                 className={styles.node}
-                style={{ left: x, top: more.y, width: CELL.width }}
+                style={{ left: x, top: more.y, ...sizeOf(CELL.width) }}
                 data-more
               >
                 {t('graph.more', { count: more.count })}

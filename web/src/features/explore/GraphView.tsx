@@ -50,7 +50,10 @@ export function GraphView({ layout, ...props }: GraphViewProps) {
     setZoom(wide);
     requestAnimationFrame(() => {
       box.scrollTop = (center.y + ITEM.height / 2) * wide - box.clientHeight / 2;
-      box.scrollLeft = (center.x + ITEM.width / 2) * wide - box.clientWidth / 2;
+      // no column begins outside
+      const column = (ITEM.width + ITEM.column) * wide;
+      const middle = (center.x + ITEM.width / 2) * wide - box.clientWidth / 2;
+      box.scrollLeft = Math.round(middle / column) * column;
     });
   }, [center?.key]);
   const isRaised = ({ nodes }: Item) =>
