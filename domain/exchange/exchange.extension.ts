@@ -4,8 +4,8 @@ import { archimateExportJob, archimateImportJob } from './archimate/archimate.jo
 import { exportJob, scheduledExtractionJob } from './exports/export.job.ts';
 import { scheduleConsumers } from './exports/exports.references.ts';
 import { undoRename } from './exports/exports.rename.ts';
-import { removeStale } from './imports/imports.cards.stage.ts';
 import { importJob } from './imports/imports.job.ts';
+import { removeStale } from './imports/imports.staged.clean.ts';
 import { odataConsumers, removeOldReads } from './odata/odata-reads.ts';
 
 /** Imports, exports and extractions by jobs, and ArchiMate models. */

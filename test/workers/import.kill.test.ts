@@ -1,6 +1,7 @@
 // @redis
-import { removeStale } from '../../domain/exchange/imports/imports.cards.stage.ts';
+
 import type { ImportOptions } from '../../domain/exchange/imports/imports.run.ts';
+import { removeStale } from '../../domain/exchange/imports/imports.staged.clean.ts';
 import type { Child } from '../support/child.ts';
 import { closeAfterAll, createTestServices, type TestServices } from '../support/harness.ts';
 import { askImport, type Imported, importResult, ndjson } from '../support/imports.ts';

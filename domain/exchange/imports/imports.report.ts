@@ -11,9 +11,10 @@ import { outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
-import { RESUME_DAYS, rowsTable } from './imports.cards.stage.ts';
+import { rowsTable } from './imports.cards.stage.ts';
 import { placeOfLine } from './imports.lines.ts';
 import type { ImportKind } from './imports.row.ts';
+import { RESUME_DAYS } from './imports.staged.clean.ts';
 
 const DAY_MS = 86_400_000;
 /** The file of a successful job is deleted at its end; this is for jobs that were abandoned. */

@@ -11,14 +11,7 @@ import { noteAttributes, noteParts } from '../../kernel/metamodel/deprecations.t
 import type { Services } from '../../kernel/services.ts';
 import { readSheetNames, XLSX } from '../../kernel/transfer/xlsx.read.ts';
 import { applyBatches, applyPlan, isTaken, writeAtOnce } from './imports.apply-batches.ts';
-import {
-  countRows,
-  createStager,
-  planTable,
-  removeStaged,
-  storeOutcomes,
-  storeRows,
-} from './imports.cards.stage.ts';
+import { countRows, createStager, planTable, storeOutcomes, storeRows } from './imports.cards.stage.ts';
 import type { StagedCard } from './imports.cards.types.ts';
 import { FailedRows, storeFailedRows } from './imports.failed.ts';
 import { type ImportPayload, importJob } from './imports.job.ts';
@@ -37,6 +30,7 @@ import { requireImportRights, viewRights } from './imports.rights.ts';
 import type { CardRowValues } from './imports.row.ts';
 import { sentRows } from './imports.sent.ts';
 import { readSource } from './imports.source.ts';
+import { removeStaged } from './imports.staged.clean.ts';
 import { createdTags, storeRowWarnings } from './imports.tags.ts';
 import {
   type ApplyProgress,

@@ -9,11 +9,12 @@ import {
 import type { JobTransaction, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { TagName } from '../../kernel/transfer/csv-cells.ts';
 import { attemptBatch } from '../imports/imports.apply-batches.ts';
-import { createStager, removeStaged, storeRows } from '../imports/imports.cards.stage.ts';
+import { createStager, storeRows } from '../imports/imports.cards.stage.ts';
 import type { StagedHolder } from '../imports/imports.cards.types.ts';
 import { planImport } from '../imports/imports.plan.ts';
 import type { InventoryKind } from '../imports/imports.row.ts';
 import { readObjects } from '../imports/imports.source.ts';
+import { removeStaged } from '../imports/imports.staged.clean.ts';
 import { readTagCatalogue, resolveTags } from '../imports/imports.tags.ts';
 
 /** Maximum rows of one read, and of one batch of writes. */
