@@ -13,6 +13,7 @@ import {
   storeContent,
 } from '../../kernel/files/files.store.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { formerFields } from '../../kernel/metamodel/deprecations.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { isObject } from '../../kernel/shapes.ts';
@@ -62,10 +63,9 @@ const reasonsOf = (errors: readonly FieldError[]): string =>
 /** The names of the columns with costs, also by former keys of their fields. */
 function costColumns({ cardTypes, relationTypes, aliases }: Metamodel): Set<string> {
   const present = [...cardTypes.values(), ...relationTypes.values()].flatMap(({ costKeys }) => costKeys);
-  const former = [...aliases].flatMap(([path, key]) => {
-    const [type, alias] = path.slice('field:'.length).split('.') as [string, string];
-    return cardTypes.get(type)?.costKeys.includes(key) ? alias : [];
-  });
+  const former = formerFields({ aliases }).flatMap(({ type, key, present: now }) =>
+    cardTypes.get(type)?.costKeys.includes(now) ? key : [],
+  );
   return new Set([...present, ...former].map((key) => `attributes.${key}`));
 }
 

@@ -1,6 +1,6 @@
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
-import { presentKey, presentPart } from '../../kernel/metamodel/deprecations.ts';
+import { formerFields, presentKey, presentPart } from '../../kernel/metamodel/deprecations.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import type { StoredWorkbook } from '../../kernel/transfer/xlsx.parts.ts';
@@ -133,8 +133,7 @@ function attributesOf(
   }
   // by a former key that no type has now
   const formerly = new Map<string, { present: string; path: string }>();
-  for (const [path, present] of kind === 'cards' ? metamodel.aliases : []) {
-    const [, type = '', key = ''] = /^field:(\w+)\.(\w+)$/.exec(path) ?? [];
+  for (const { path, type, key, present } of kind === 'cards' ? formerFields(metamodel) : []) {
     if (!anywhere.has(key) && presentKey(metamodel, type, key)) formerly.set(key, { present, path });
   }
   const presentIn = (type: string | undefined, key: string) => {

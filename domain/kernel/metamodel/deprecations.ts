@@ -94,6 +94,13 @@ export function deprecationOf({ deprecations }: Deprecations, path: string): Dep
 export const isRemovalDue = (metamodel: Deprecations, path: string): boolean =>
   (deprecationOf(metamodel, path)?.removal ?? '9999-12-31') <= today();
 
+/** The former keys of the fields of card types that were renamed. */
+export const formerFields = ({ aliases }: Pick<Deprecations, 'aliases'>) =>
+  [...aliases].flatMap(([path, present]) => {
+    const [, type, key] = /^field:(\w+)\.(\w+)$/.exec(path) ?? [];
+    return type && key ? [{ path, type, key, present }] : [];
+  });
+
 /** The present key of a part that was renamed, by its former path, while the former key may be named. */
 export function presentPart(metamodel: Deprecations, path: string): string | undefined {
   const present = metamodel.aliases.get(path);
