@@ -24,6 +24,19 @@ export async function makeParts(admin: TestClient): Promise<UsedParts> {
   return { type, other, relation: await makeRelationType(admin, type, other, { attributes_schema }) };
 }
 
+/** The kinds of the objects that {@link useEverywhere} stores, as usage lists them. */
+export const everyKind = [
+  'calculation',
+  'dashboard',
+  'extraction_schedule',
+  'feed',
+  'itsm_mapping',
+  'portal',
+  'report',
+  'survey',
+  'view',
+];
+
 /** Stores an object of every kind that refers to the option `gold`, the fields `grade` and `size`, and the relation type. */
 export async function useEverywhere(
   t: TestApp,

@@ -5,7 +5,7 @@ import { startWorkers } from '../../../workers/runtime.ts';
 import { closeAfterAll, expectProblem, openApp, type TestResponse } from '../../support/harness.ts';
 import { storeConnection, storeMapping } from '../../support/itsm.ts';
 import { untilStatus } from '../../support/jobs.ts';
-import { useEverywhere } from './consumers.fixture.ts';
+import { everyKind, useEverywhere } from './consumers.fixture.ts';
 import {
   field,
   makeRelationType,
@@ -66,17 +66,7 @@ it('cards and stored objects follow the rename of an option, and its undo', asyn
   expect((await storedCard(t, String(id))).attributes).toEqual(renamed);
   expect(await dangling()).toEqual([]);
   const uses = await admin.get(`${types}/${type}/usage?field_key=grade&option_key=first-class.1`);
-  expect(uses.body.consumers.map(({ kind }: { kind: string }) => kind)).toEqual([
-    'calculation',
-    'dashboard',
-    'extraction_schedule',
-    'feed',
-    'itsm_mapping',
-    'portal',
-    'report',
-    'survey',
-    'view',
-  ]);
+  expect(uses.body.consumers.map(({ kind }: { kind: string }) => kind)).toEqual(everyKind);
   expect((await stored('bookmarks', 'view')).filters.attributes).toEqual({ grade: ['first-class.1'] });
   expect((await stored('bookmarks', 'feed')).filters.expression).toContain(
     'attributes.grade = "first-class.1" and attributes.size > 1',

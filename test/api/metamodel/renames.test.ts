@@ -3,7 +3,7 @@ import { systemContext } from '../../../domain/kernel/services.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { closeAfterAll, expectProblem, openApp, type TestResponse } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
-import { useEverywhere } from './consumers.fixture.ts';
+import { everyKind, useEverywhere } from './consumers.fixture.ts';
 import { field, makeRelationType, makeType, options, storedCard, types } from './metamodel.fixture.ts';
 
 const { t, db, admin } = await openApp(['admin']);
@@ -59,17 +59,7 @@ it('cards and stored objects follow a rename, and its undo', async () => {
   expect((await storedCard(t, card)).attributes).toEqual({ extent: 7, grade: 'gold' });
   expect(await dangling()).toEqual([]);
   const uses = (await admin.get(`${types}/${type}/usage?field_key=extent`)).body.consumers;
-  expect(uses.map(({ kind }: { kind: string }) => kind)).toEqual([
-    'calculation',
-    'dashboard',
-    'extraction_schedule',
-    'feed',
-    'itsm_mapping',
-    'portal',
-    'report',
-    'survey',
-    'view',
-  ]);
+  expect(uses.map(({ kind }: { kind: string }) => kind)).toEqual(everyKind);
   const view = await db('bookmarks').where({ id: made.view }).first();
   expect(view.columns).toEqual(['name', 'attributes.extent']);
   const feed = await db('bookmarks').where({ id: made.feed }).first();
